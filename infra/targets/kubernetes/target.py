@@ -85,13 +85,9 @@ class KubernetesTarget:
     def _credentials_file(self) -> str:
         return str(self.root / CREDENTIALS_FILE)
 
-    def values(self, lab: Lab, with_setup: bool) -> dict[str, Any]:
-        """Return the values of the chart; with `with_setup`, a Job creates the resources, as Helm alone cannot."""
-        return self.renderer.values(lab, self.lab_in_cluster().resources, with_setup)
-
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return every resource of the lab; sends no request to a cluster."""
-        values = self.values(lab, with_setup=False)
+        values = self.renderer.values(lab, self.lab_in_cluster().resources, setup=False)
         base = (
             self._cluster_declaration(lab),
             *self._credentials_declarations(),

@@ -11,7 +11,7 @@ from infra.catalog import external_credentials
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
-from infra.targets.declarations import definition_hash
+from infra.targets.declarations import SET_BY_ENGINE, definition_hash
 from infra.targets.kubernetes.in_cluster import resource_entries, setup_part
 from infra.targets.kubernetes.script import start_script
 from infra.targets.kubernetes.site import KubernetesSite
@@ -37,7 +37,7 @@ class ValuesRenderer:
         image: selects the image of parts that do not run on a public image.
         settings: settings of the stack.
         chart_services: services that have a template of their own in the chart, by their names in the values.
-        labels: stack and checkout, for the labels of every object.
+        checkout: id of the checkout, a label of every object.
     """
 
     site: KubernetesSite
@@ -47,14 +47,13 @@ class ValuesRenderer:
     chart_services: frozenset[str]
     checkout: str
 
-    def values(self, lab: Lab, resources: tuple[Resource, ...], setup: bool, fingerprint: str = "") -> dict[str, Any]:
+    def values(self, lab: Lab, resources: tuple[Resource, ...], setup: bool) -> dict[str, Any]:
         """Return the values of a lab.
 
         Args:
             lab: the lab as its pods see it.
             resources: its resources with addresses inside the namespace.
             setup: whether a Job of the chart creates the resources.
-            fingerprint: of the credentials; empty if the chart generates them.
         """
         services = {value_name(service.name): self.service(service) for service in lab.services}
         known = {name: value for name, value in services.items() if name in self.chart_services}
@@ -63,7 +62,7 @@ class ValuesRenderer:
             "stack": self.site.stack,
             "checkout": self.checkout,
             "images": {"pullSecrets": [self.settings.image_pull_secret] if self.settings.image_pull_secret else []},
-            "credentials": {"fingerprint": fingerprint, **self._credentials()},
+            "credentials": {"fingerprint": SET_BY_ENGINE, **self._credentials()},
             "storage": {"className": self.settings.storage_class},
             "setup": self._setup(lab, resources, setup),
             **{name: {"enabled": False} for name in sorted(self.chart_services - services.keys())},
