@@ -127,14 +127,13 @@ def apply_all(lab: ClusterLab, call: OperationContext) -> None:
 def _apply_with_retries(lab: ClusterLab, key: str, call: OperationContext) -> str:
     """Apply a resource; services that accept connections may still be starting."""
     failure = ""
-    for _ in call.poll(APPLY_SECONDS):
+    for _ in call.poll(APPLY_SECONDS, RETRY_SECONDS):
         try:
             return lab.apply(key, call)
         except LabError as error:
             if str(error) != failure:
                 failure = str(error)
                 print(f"{key}: {failure}; trying again", file=sys.stderr, flush=True)
-            call.stopped.wait(RETRY_SECONDS)
     raise LabError(f"{key} could not be created within {APPLY_SECONDS} s: {failure}")
 
 

@@ -12,7 +12,7 @@ from infra.errors import Interrupted
 from infra.model.inputs import Inputs
 
 POLL_SECONDS = 0.1
-"""Interval at which `OperationContext.poll` yields and checks for an interrupt."""
+"""Default interval at which `OperationContext.poll` yields."""
 
 
 I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the module, read as "inputs"
@@ -36,8 +36,8 @@ class OperationContext:
     note: Callable[[str], None] = lambda _: None
     outputs: Mapping[str, Any] = field(default_factory=dict)
 
-    def poll(self, seconds: float) -> Iterator[None]:
-        """Yield every `POLL_SECONDS` for at most `seconds`, at least once.
+    def poll(self, seconds: float, interval: float = POLL_SECONDS) -> Iterator[None]:
+        """Yield every `interval` seconds for at most `seconds`, at least once.
 
         Raises:
             Interrupted: the user stopped the update.
@@ -45,7 +45,7 @@ class OperationContext:
         deadline = time.monotonic() + seconds
         while True:
             yield
-            if self.stopped.wait(POLL_SECONDS):
+            if self.stopped.wait(interval):
                 raise Interrupted("stopped by the user")
             if time.monotonic() >= deadline:
                 return

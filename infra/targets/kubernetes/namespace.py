@@ -18,8 +18,8 @@ DELETE_SECONDS = 300
 VOLUME_SECONDS = 60
 """Time limit for the provisioner to delete the volumes of a deleted namespace."""
 
-POLLS_PER_REQUEST = 10
-"""Turns of `OperationContext.poll` (ten a second) per request to the API server."""
+REQUEST_INTERVAL_SECONDS = 1
+"""Interval of requests to the API server while an object is being deleted."""
 
 
 def ensure_namespace(cluster: Cluster, name: str, owner: Mapping[str, str], call: OperationContext) -> None:
@@ -108,9 +108,7 @@ def delete_namespace(cluster: Cluster, name: str, owner: Mapping[str, str], call
 
 def await_deletion(cluster: Cluster, name: str, call: OperationContext) -> None:
     """Wait until a namespace that is being deleted is gone."""
-    for turn, _ in enumerate(call.poll(DELETE_SECONDS)):
-        if turn % POLLS_PER_REQUEST:
-            continue
+    for _ in call.poll(DELETE_SECONDS, REQUEST_INTERVAL_SECONDS):
         found = cluster.find(NAMESPACES, "", name)
         if found is None:
             return
@@ -134,11 +132,10 @@ def deletion_problems(namespace: Mapping[str, Any]) -> list[str]:
 def _await_volumes(cluster: Cluster, namespace: str, call: OperationContext) -> list[str]:
     """Wait until the volumes of a namespace are deleted, without those that are retained; return what remains."""
     try:
-        for turn, _ in enumerate(call.poll(VOLUME_SECONDS)):
-            if turn % POLLS_PER_REQUEST == 0:
-                volumes = volumes_of(cluster.list(VOLUMES), namespace)
-                if all(retained for _, retained in volumes):
-                    break
+        for _ in call.poll(VOLUME_SECONDS, REQUEST_INTERVAL_SECONDS):
+            volumes = volumes_of(cluster.list(VOLUMES), namespace)
+            if all(retained for _, retained in volumes):
+                break
     except RequestError as error:
         if error.status != FORBIDDEN:
             raise

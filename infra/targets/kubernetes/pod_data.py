@@ -124,9 +124,7 @@ def _helper_pod(cluster: Cluster, workload: KubernetesObject) -> Iterator[Kubern
 
 
 def _await_helper(cluster: Cluster, namespace: str, name: str) -> KubernetesObject:
-    for turn, _ in enumerate(OperationContext().poll(HELPER_START_SECONDS)):
-        if turn % workloads.POLLS_PER_REQUEST:
-            continue
+    for _ in OperationContext().poll(HELPER_START_SECONDS, workloads.REQUEST_INTERVAL_SECONDS):
         pod = cluster.get(PODS, namespace, name)
         if is_ready_pod(pod):
             return pod

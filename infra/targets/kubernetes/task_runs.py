@@ -11,7 +11,7 @@ from infra.targets.kubernetes.objects import JOBS, PODS
 from infra.targets.kubernetes.pod_logs import follow_pod
 from infra.targets.kubernetes.stack_objects import StackObjects
 from infra.targets.kubernetes.workload_state import has_ended, latest, part_name
-from infra.targets.kubernetes.workloads import POLLS_PER_REQUEST, STOP_MARGIN_SECONDS
+from infra.targets.kubernetes.workloads import REQUEST_INTERVAL_SECONDS, STOP_MARGIN_SECONDS
 
 UNLIMITED_SECONDS = 365 * 24 * 3600
 """Time limit for the end of a run, which the user can interrupt."""
@@ -67,8 +67,8 @@ def await_end(objects: StackObjects, name: str, show: Callable[[str], None] | No
 
 
 def _poll_until(condition: Callable[[], bool]) -> None:
-    for turn, _ in enumerate(OperationContext().poll(UNLIMITED_SECONDS)):
-        if turn % POLLS_PER_REQUEST == 0 and condition():
+    for _ in OperationContext().poll(UNLIMITED_SECONDS, REQUEST_INTERVAL_SECONDS):
+        if condition():
             return
 
 
@@ -84,8 +84,8 @@ def stop(objects: StackObjects, name: str) -> None:
         objects.cluster.delete(JOBS, objects.namespace, run["metadata"]["name"])
     grace = max((_grace_seconds(run) for run in active), default=0)
     limit = grace + STOP_MARGIN_SECONDS
-    for turn, _ in enumerate(OperationContext().poll(limit)):
-        if turn % POLLS_PER_REQUEST == 0 and not any(objects.job_pods(run) for run in active):
+    for _ in OperationContext().poll(limit, REQUEST_INTERVAL_SECONDS):
+        if not any(objects.job_pods(run) for run in active):
             return
     raise ServiceError(f"the pods of task {name} in namespace {objects.namespace} did not end within {limit} s")
 

@@ -15,11 +15,8 @@ from infra.targets.kubernetes.ready_pods import SERVICE_LABEL, ready_pods
 from infra.targets.kubernetes.workload_failure import Evidence, failure_message
 from infra.targets.labels import DEFINITION_LABEL
 
-POLLS_PER_READ = 5
-"""Turns of `OperationContext.poll` (ten a second) per read of the workload."""
-
-POLLS_PER_DIAGNOSIS = 20
-"""Turns of `OperationContext.poll` per look at the pods of a workload that is not ready, with their events."""
+READS_PER_DIAGNOSIS = 4
+"""Reads of a workload that is not ready per look at its pods, with their events."""
 
 CREATE_SECONDS = 30
 """Time limit for the cluster to create pods."""
@@ -100,14 +97,12 @@ class WorkloadStart:
         Raises:
             ServiceError: a pod failed or stayed in a stage for too long.
         """
-        for turn, _ in enumerate(self._call.poll(UNLIMITED_SECONDS)):
-            if turn % POLLS_PER_READ:
-                continue
+        for turn, _ in enumerate(self._call.poll(UNLIMITED_SECONDS, workloads.REQUEST_INTERVAL_SECONDS)):
             workload = workloads.require_workload(self._cluster, self._inputs.kind, self._inputs.namespace, self._name)
             current = rollout.definition_of(workload) == self._inputs.definition
             if current and self._readiness.holds(workload):
                 return
-            if turn % POLLS_PER_DIAGNOSIS == 0:
+            if turn % READS_PER_DIAGNOSIS == 0:
                 self._check(workload, current)
 
     def _check(self, workload: KubernetesObject, current: bool) -> None:

@@ -17,8 +17,8 @@ LOG_LINES = 30
 STOP_MARGIN_SECONDS = 60
 """Time for pods to end beyond their grace period; the node kills them after that period."""
 
-POLLS_PER_REQUEST = 5
-"""Turns of `OperationContext.poll` (ten a second) per request to the API server."""
+REQUEST_INTERVAL_SECONDS = 0.5
+"""Interval of requests to the API server while pods start or end."""
 
 
 def pods_of(cluster: Cluster, workload: KubernetesObject) -> list[KubernetesObject]:
@@ -72,12 +72,11 @@ def stop(cluster: Cluster, workload: KubernetesObject, kind: ObjectType, call: O
     scale(cluster, kind, namespace, name, 0)
     limit = grace_seconds(workload) + STOP_MARGIN_SECONDS
     pods: list[KubernetesObject] = []
-    for turn, _ in enumerate(call.poll(limit)):
-        if turn % POLLS_PER_REQUEST == 0:
-            pods = pods_of(cluster, workload)
-            if not pods:
-                return
-            call.report(f"waiting for the end of {len(pods)} pods")
+    for _ in call.poll(limit, REQUEST_INTERVAL_SECONDS):
+        pods = pods_of(cluster, workload)
+        if not pods:
+            return
+        call.report(f"waiting for the end of {len(pods)} pods")
     names = [pod["metadata"]["name"] for pod in pods]
     nodes = sorted({pod["spec"].get("nodeName", "no node") for pod in pods})
     raise ServiceError(

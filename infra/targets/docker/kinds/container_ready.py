@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:ContainerReady`: readiness of a service's container; dependants of the service depend on it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from docker import DockerClient
@@ -16,11 +15,11 @@ from infra.targets.docker.kind_inputs import ContainerReadyInputs
 RECOVERY_TIMEOUT_SECONDS = 15
 """Time limit of a refresh for the daemon to restart a container before it counts as missing."""
 
-POLLS_PER_INSPECTION = 5
-"""Turns of `OperationContext.poll` (ten a second) per request to the daemon."""
+INSPECTION_INTERVAL_SECONDS = 0.5
+"""Interval of requests to the daemon."""
 
-MIN_RUNNING_POLLS = 10
-"""Polls (ten a second) that a container without a probe must run to count as ready."""
+MIN_RUNNING_INSPECTIONS = 2
+"""Inspections after the first one at which a container without a probe must run to count as ready."""
 
 UNHEALTHY_GRACE_SECONDS = 5
 """Time limit for an unhealthy container to pass its probe before it is restarted."""
@@ -73,7 +72,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
         """
         client = shared_client()
         probe = _ProbeProcess(client, inputs, RECOVERY_TIMEOUT_SECONDS)
-        for _ in _poll_daemon(call, RECOVERY_TIMEOUT_SECONDS):
+        for _ in call.poll(RECOVERY_TIMEOUT_SECONDS, INSPECTION_INTERVAL_SECONDS):
             with docker_errors(f"inspect {inputs.service}"):
                 container = find_container(client, inputs.container)
             if container is None or _is_stopped(container):
@@ -87,11 +86,6 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
 
     def delete(self, inputs: ContainerReadyInputs, call: OperationContext) -> None:
         """Do nothing: the vendor's container resource is deleted after this one."""
-
-
-def _poll_daemon(call: OperationContext, seconds: float) -> Iterator[int]:
-    """Yield those turns of `OperationContext.poll` at which to send a request to the daemon."""
-    return (turn for turn, _ in enumerate(call.poll(seconds)) if turn % POLLS_PER_INSPECTION == 0)
 
 
 def _require_container(client: DockerClient, inputs: ContainerReadyInputs) -> Container:
@@ -120,7 +114,7 @@ def _stays_unhealthy(
     if (container.attrs["State"].get("Health") or {}).get("Status") != "unhealthy":
         return False
     probe = _ProbeProcess(client, inputs, UNHEALTHY_GRACE_SECONDS)
-    return not any(probe.succeeded() for _ in _poll_daemon(call, UNHEALTHY_GRACE_SECONDS))
+    return not any(probe.succeeded() for _ in call.poll(UNHEALTHY_GRACE_SECONDS, INSPECTION_INTERVAL_SECONDS))
 
 
 def _is_stopped(container: Container) -> bool:
@@ -170,14 +164,14 @@ def _await_ready(
     """
     restarts = int(container.attrs["RestartCount"])
     probe = _ProbeProcess(client, inputs, inputs.seconds)
-    for turn in _poll_daemon(call, inputs.seconds):
+    for turn, _ in enumerate(call.poll(inputs.seconds, INSPECTION_INTERVAL_SECONDS)):
         container = _require_container(client, inputs)
         if not _is_running(container) or int(container.attrs["RestartCount"]) > restarts:
             state = _exit_state(client, inputs, call)
             if inputs.may_exit and state["Status"] == "exited" and state["ExitCode"] == 0:
                 return
             raise _start_error(container, inputs, f"ended while it was starting{_exit_reason(state, inputs)}")
-        if probe.succeeded() and (inputs.probe or turn >= MIN_RUNNING_POLLS):
+        if probe.succeeded() and (inputs.probe or turn >= MIN_RUNNING_INSPECTIONS):
             return
     condition = " ".join(inputs.probe) or "running"
     raise _start_error(container, inputs, f"was not ready ({condition}) after {inputs.seconds} s")
@@ -185,7 +179,7 @@ def _await_ready(
 
 def _exit_state(client: DockerClient, inputs: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
     """Return the state of an exited container; if it was restarted, wait for its next exit, as its state was reset."""
-    for _ in _poll_daemon(call, SECOND_EXIT_SECONDS):
+    for _ in call.poll(SECOND_EXIT_SECONDS, INSPECTION_INTERVAL_SECONDS):
         container = _require_container(client, inputs)
         if not _is_running(container):
             break

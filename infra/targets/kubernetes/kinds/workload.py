@@ -10,7 +10,7 @@ from infra.targets.kubernetes.kind_inputs import WorkloadInputs
 from infra.targets.kubernetes.names import object_name
 from infra.targets.kubernetes.objects import PODS, WORKLOADS
 from infra.targets.kubernetes.pod_stage import is_failing
-from infra.targets.kubernetes.workload_start import POLLS_PER_READ, Readiness, WorkloadStart
+from infra.targets.kubernetes.workload_start import Readiness, WorkloadStart
 
 RECOVERY_TIMEOUT_SECONDS = 15
 """Time limit of a refresh for the cluster to replace a pod before the service counts as missing."""
@@ -37,9 +37,7 @@ class WorkloadKind(Kind[WorkloadInputs]):
         """Return the inputs if the pods are ready; None if the service is stopped, failed or missing."""
         cluster, name = shared_cluster(inputs.context), object_name(inputs.service)
         readiness = Readiness(cluster, inputs)
-        for turn, _ in enumerate(call.poll(RECOVERY_TIMEOUT_SECONDS)):
-            if turn % POLLS_PER_READ:
-                continue
+        for _ in call.poll(RECOVERY_TIMEOUT_SECONDS, workloads.REQUEST_INTERVAL_SECONDS):
             workload = cluster.find(WORKLOADS[inputs.kind], inputs.namespace, name)
             if workload is None or rollout.wanted_replicas(workload) == 0:
                 return None
