@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interface to the processes or containers of a running stack, as the `lab` command uses it.
+"""Interface to the processes, containers or pods of a running stack, as the `lab` command uses it.
 
-Implementations: `infra.targets.local.supervisor.Supervisor` for processes of this machine, and
-`infra.targets.docker.runtime.Containers` for containers of a Docker daemon. The command does not depend on either.
+Implementations: `infra.targets.local.supervisor.Supervisor` for processes of this machine,
+`infra.targets.docker.runtime.Containers` for containers of a Docker daemon, and `infra.targets.kubernetes.runtime.Pods`
+for pods of a cluster. The command depends on none of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -21,8 +23,8 @@ class State:
     Attributes:
         name: name of the service or task.
         status: as supervisord names it: RUNNING, STARTING, STOPPING, STOPPED, EXITED, BACKOFF, FATAL, UNKNOWN; of a
-            container also UNHEALTHY (running, but its probe fails) and PAUSED.
-        pid: process id on the machine that runs it; 0 without a process.
+            container also UNHEALTHY (running, but its probe fails) and PAUSED, of a pod also UNHEALTHY.
+        pid: process id on the machine that runs it; 0 without a process, and of a pod.
         started: start time in seconds since 1970; 0 if never started.
         exit_status: exit status of the last run.
         explanation: details on one line.
@@ -58,10 +60,10 @@ class State:
 
 
 class Runtime(Protocol):
-    """Processes or containers of one stack. Every method may raise ServiceError."""
+    """Processes, containers or pods of one stack. Every method may raise ServiceError."""
 
     def exists(self) -> bool:
-        """Return whether the stack has a running supervisord or any container."""
+        """Return whether the stack has a running supervisord, or any container or workload."""
 
     def states(self) -> list[State]:
         """Return the states of all services and tasks, sorted by name."""
@@ -106,7 +108,7 @@ class Runtime(Protocol):
         """
 
     def volume_location(self, name: str, volume: str) -> str:
-        """Return the location of a volume for messages: a path, or an argument of `docker cp`."""
+        """Return the location of a volume for messages: a path, or an argument of `docker cp` or `kubectl cp`."""
 
     def remove_unmanaged(self, known: Callable[[], set[str]]) -> None:
         """Remove resources of a killed update, which are not in Pulumi's state and would block the next update.
@@ -115,7 +117,7 @@ class Runtime(Protocol):
         """
 
     def shut_down(self) -> bool:
-        """Remove all processes or containers of the stack and wait for their end; files on this machine's disk stay.
+        """Remove all processes, containers or pods of the stack and wait for their end; files on this disk stay.
 
         Returns whether there were any.
         """
@@ -130,6 +132,11 @@ def unknown_program(name: str, states: Iterable[State]) -> ServiceError:
     """Return the error about an unknown service or task."""
     names = ", ".join(state.name for state in states)
     return ServiceError(f"the lab has no service or task {name}; it has {names or 'none at all'}")
+
+
+def unix_time(text: str) -> float:
+    """Return a time in RFC 3339 format, as Docker and Kubernetes report it, in seconds since 1970."""
+    return datetime.fromisoformat(text).timestamp()
 
 
 def split_lines(chunks: Iterator[bytes]) -> Iterator[str]:

@@ -2,11 +2,10 @@
 """Mapping of the daemon's reports about a container (`docker inspect`, `docker stats`) to `State` and MiB."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from infra.targets.labels import PART_LABEL, ROLE_LABEL, SERVICE_ROLE
-from infra.targets.runtime import State
+from infra.targets.runtime import State, unix_time
 
 _ON_FAILURE = "on-failure"
 """Restart policy of services that may exit with status 0."""
@@ -82,11 +81,6 @@ def is_service(attributes: Mapping[str, Any]) -> bool:
 def part_name(attributes: Mapping[str, Any]) -> str:
     """Return the name of the service or task that a container runs."""
     return str(attributes["Config"]["Labels"][PART_LABEL])
-
-
-def unix_time(text: str) -> float:
-    """Return a time of the daemon (RFC 3339) in seconds since 1970."""
-    return datetime.fromisoformat(text).timestamp()
 
 
 def used_memory_mib(memory_stats: Mapping[str, Any]) -> float:

@@ -17,10 +17,10 @@ from docker.models.volumes import Volume
 from infra.errors import ServiceError
 from infra.targets.container_paths import VOLUMES
 from infra.targets.docker.container_data import folder_copy
-from infra.targets.docker.container_state import is_service, parse_state, part_name, unix_time, used_memory_mib
+from infra.targets.docker.container_state import is_service, parse_state, part_name, used_memory_mib
 from infra.targets.docker.engine import closing_stream, docker_errors, shared_client
 from infra.targets.labels import PART_LABEL, stack_labels
-from infra.targets.runtime import State, indent_log_lines, split_lines, unknown_program
+from infra.targets.runtime import State, indent_log_lines, split_lines, unix_time, unknown_program
 
 POLL_SECONDS = 0.5
 """Interval at which `follow` checks for a restart of a container."""

@@ -14,7 +14,6 @@ MAX_MESSAGE_LENGTH = 1000
 UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
-CONFLICT = 409
 
 _REMEDIES = {
     UNAUTHORIZED: ". The credentials in the kubeconfig are missing or have expired: log in to the cluster again",

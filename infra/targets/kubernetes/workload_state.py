@@ -2,7 +2,6 @@
 """Mapping of workloads, Jobs and their pods, as the API returns them, to `State`. Pure functions."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
 from infra.targets.kubernetes.names import REPLICAS_ANNOTATION
@@ -20,7 +19,7 @@ from infra.targets.kubernetes.pod_stage import (
 )
 from infra.targets.kubernetes.rollout import creation_failure, wanted_replicas
 from infra.targets.labels import PART_LABEL
-from infra.targets.runtime import State
+from infra.targets.runtime import State, unix_time
 
 _FATAL_STAGES = {"image", "create", "mount", "unschedulable"}
 """Stages of pods that cannot start."""
@@ -117,11 +116,6 @@ def _exit_status(pods: Sequence[Item]) -> int:
     """Return the last exit status of the pods' programs."""
     codes = [last_exit(_main_status(pod)).get("exitCode") for pod in pods]
     return next((int(code) for code in codes if code is not None), 0)
-
-
-def unix_time(text: str) -> float:
-    """Return a time of the API (RFC 3339) in seconds since 1970."""
-    return datetime.fromisoformat(text).timestamp()
 
 
 def task_state(cron_job: Item, jobs: Sequence[Item], pods: Sequence[Item]) -> State:
