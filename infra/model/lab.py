@@ -41,9 +41,9 @@ class Lab:
 
     @property
     def memory_mib(self) -> int:
-        """Memory under load of all services and the largest task, MiB."""
+        """Memory under load of all services, each replica included, and the largest task, MiB."""
         largest_task = max((task.memory_mib for task in self.tasks), default=0)
-        return sum(service.memory_mib for service in self.services) + largest_task
+        return sum(service.replicas * service.memory_mib for service in self.services) + largest_task
 
     def service(self, name: str) -> Service:
         """Return the service called `name`.

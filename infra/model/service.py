@@ -178,7 +178,7 @@ class Service:
         volumes: names of folders that persist across restarts.
         env: environment variables.
         secrets: environment variables that hold a credential: variable -> name of the credential.
-        memory_mib: memory under load, MiB; used by the preflight check and as limit.
+        memory_mib: memory of one replica under load, MiB; used by the preflight check and as limit.
         restart: restart policy: `always`, or `on_failure` for a program that may complete.
         stop_seconds: grace period before the process is killed.
         stop_signal: signal that requests a graceful shutdown.

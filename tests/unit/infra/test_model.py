@@ -23,6 +23,12 @@ def test_lookup_of_parts_by_key():
         lab.service("job")
 
 
+def test_memory_counts_every_replica_and_the_largest_task():
+    services = (Service("kafka", Binary("k"), memory_mib=500, replicas=3), Service("page", Binary("p"), memory_mib=100))
+    tasks = (Task("large", Binary("l"), memory_mib=2000), Task("small", Binary("s"), memory_mib=1000))
+    assert Lab(services, tasks).memory_mib == 3 * 500 + 100 + 2000
+
+
 def test_reject_need_for_missing_part():
     with pytest.raises(ValueError, match="job needs topic/orders, which the lab does not contain"):
         Lab((), (Task("job", Binary("j"), needs=("topic/orders",)),))
