@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rendering of the Docker target and its registration with Pulumi; `test_snapshots.py` compares the full output."""
 
+import asyncio
+import functools
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -335,14 +337,22 @@ class RecordingMocks(pulumi.runtime.Mocks):
 def register_lab(target):
     """Register the resources of a lab and return their arguments by name."""
     mocks = RecordingMocks()
-    pulumi.runtime.set_mocks(mocks, project="lineage-lab", stack="dev")
 
     @pulumi.runtime.test
     def program():
         register_resources(target.render(docker_lab(target)), DockerResourceFactory(DAEMON))
 
+    # Pulumi's mocks use the current event loop of the thread, which `asyncio.run` in other tests leaves unset.
+    asyncio.set_event_loop(event_loop())
+    pulumi.runtime.set_mocks(mocks, project="lineage-lab", stack="dev")
     program()
     return mocks.registered
+
+
+@functools.cache
+def event_loop():
+    """Event loop of Pulumi's mocks; never closed, as its threads have loops of their own that they do not close."""
+    return asyncio.new_event_loop()
 
 
 @pytest.fixture(scope="module")
