@@ -17,11 +17,14 @@ IMAGE = "lab.local/small-release:1"
 
 KAFKA_PORT, CONNECT_PORT = 9092, 8083
 
-GET = r"printf 'GET %s HTTP/1.0\r\n\r\n' {path} | nc -w 5 {host} {port}"
+CONNECT_SECONDS = 15
+"""Time limit for name resolution and connection; the resolver repeats a lost query after 5 s."""
+
+GET = rf"printf 'GET %s HTTP/1.0\r\n\r\n' {{path}} | nc -w {CONNECT_SECONDS} {{host}} {{port}}"
 """Shell command for an HTTP response; busybox' wget crashes on host names of a search domain."""
 
 _PROBE_SCRIPT = f"""#!/bin/sh
-if [ -z "${{3:-}}" ]; then nc -w 5 "$1" "$2" </dev/null; else
+if [ -z "${{3:-}}" ]; then nc -w {CONNECT_SECONDS} "$1" "$2" </dev/null; else
 {GET.format(path='"$3"', host='"$1"', port='"$2"')} | head -n 1 | grep -q " 200 "; fi
 """
 """The probe of the lab's images requires bash."""

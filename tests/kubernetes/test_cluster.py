@@ -10,6 +10,7 @@ import pytest
 
 from infra.targets.container_paths import USER
 from tests.kubernetes.cluster import addresses, volumes
+from tests.kubernetes.cluster.commands import run
 from tests.kubernetes.cluster.images import ctr, write_busybox_image
 from tests.kubernetes.kubectl import Kubectl, KubectlError
 from tests.kubernetes.manifests import HTTP_PORT, SERVE, SLEEP, pod, service, stateful_set
@@ -54,6 +55,22 @@ def test_pods_reach_a_service_by_its_dns_name(namespace):
         assert f"Address: {address}" in namespace.exec(client, "nslookup", name)
         get = f"printf 'GET / HTTP/1.0\\r\\n\\r\\n' | nc -w 10 {address} 80"
         assert namespace.exec(client, "sh", "-c", get).endswith("\nweb")
+
+
+def bridge_address():
+    return Path("/sys/class/net", addresses.BRIDGE, "address").read_text().strip()
+
+
+def test_bridge_keeps_its_hardware_address_when_pods_come_and_go(cluster):
+    """Other pods send their DNS queries to that address until their entry for it expires."""
+    before, link = bridge_address(), f"lab{uuid.uuid4().hex[:8]}"
+    run(["ip", "link", "add", link, "address", "02:00:00:00:00:01", "type", "veth"])
+    try:
+        run(["ip", "link", "set", link, "master", addresses.BRIDGE])
+        assert bridge_address() == before
+    finally:
+        run(["ip", "link", "delete", link])
+    assert bridge_address() == before
 
 
 def test_shared_process_namespace_keeps_no_zombies(namespace):

@@ -10,6 +10,13 @@ POD_SUBNET = "10.244.0.0/24"
 NODE_ADDRESS = "10.244.0.1"
 """Address of the bridge: gateway of the pods, and address of the API server, the kubelet and CoreDNS."""
 
+NODE_HARDWARE_ADDRESS = "0a:58:0a:f4:00:01"
+"""Ethernet address of the bridge.
+
+Without one of its own a bridge has the lowest of its ports, which changes with the pods: other pods then send to an
+address that no longer exists until they ask for it again: their DNS queries get no answer for several seconds.
+"""
+
 SERVICE_SUBNET = "10.96.0.0/16"
 API_SERVICE_ADDRESS = "10.96.0.1"
 """First address of `SERVICE_SUBNET`, which Kubernetes assigns to the Service `kubernetes`."""

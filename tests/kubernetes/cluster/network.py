@@ -38,6 +38,7 @@ def create_network(folders: ClusterFolders) -> None:
         _sysctl_file(name).write_text(value)
     if addresses.BRIDGE not in _bridges():
         run(["ip", "link", "add", addresses.BRIDGE, "type", "bridge"])
+    run(["ip", "link", "set", addresses.BRIDGE, "address", addresses.NODE_HARDWARE_ADDRESS])
     length = ipaddress.ip_network(addresses.POD_SUBNET).prefixlen
     run(["ip", "address", "replace", f"{addresses.NODE_ADDRESS}/{length}", "dev", addresses.BRIDGE])
     run(["ip", "link", "set", addresses.BRIDGE, "up"])
