@@ -20,7 +20,7 @@ from lineage.graph import LineageRecords
 from lineage.graph.snapshot import restore as restore_snapshots
 from lineage.store.database import FILE_NAME, lock_directory
 from lineage.store.errors import StoreUnusable
-from lineage.store.rows import PAGE, event_rows, events_of, snapshot_page
+from lineage.store.rows import PAGE, event_rows, snapshot_page, stored_events
 from lineage.store.schema import SCHEMA_VERSION
 
 
@@ -104,7 +104,7 @@ def _damaged_events(log: sqlite3.Connection) -> list[str]:
     damage: list[str] = []
     place = 0
     while rows := event_rows(log, place, PAGE):
-        for _ in events_of(rows, lambda content_hash, error: damage.append(f"event {content_hash.hex()}: {error}")):
+        for _ in stored_events(rows, lambda content_hash, error: damage.append(f"event {content_hash.hex()}: {error}")):
             pass
         place = rows[-1].seq
     return damage

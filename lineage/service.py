@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
-from lineage.events import Event, EventError, InvalidEvent, JsonObject, parse_json, validate_event
+from lineage.events import Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_graph, export_steps
 from lineage.ingest_metrics import IngestMetrics
-from lineage.rules import Names, Rules, TableName
-from lineage.rules.event_reader import canonical, read_array
+from lineage.rules import Rules, TableName, canonical_event
+from lineage.rules.event_reader import EventReader, split_array
 from lineage.rules.table_locations import TableLocations
 from lineage.settings import Settings
 from lineage.store import END_OF_TIME, Batch, DeadLetterKind, EventLog, EventWriter
@@ -56,6 +56,23 @@ class BatchResult:
     refused: list[tuple[int, EventError]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadEvent:
+    """Event that can be stored: as it came, and its body under canonical names. `tables` were resolved for these."""
+
+    original: Original
+    body: JsonObject
+    tables: set[TableName]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """Submitted events and their sender, who waits for the `stored` flags."""
+
+    events: list[_ReadEvent]
+    done: asyncio.Future[list[bool]]
+
+
 @dataclass(frozen=True)
 class Rebuilt:
     """Result of a rebuild: whether the graph equals the previous one, and its duration."""
@@ -68,10 +85,12 @@ class Rebuilt:
 class Service:
     """Rules, log and graph behind the API. Create it in the event loop that uses it; end it with `close`.
 
-    `state` is the projection of the log at creation.
+    `state` is the projection of the log at creation, under the names of `locations` and rules.
     """
 
-    def __init__(self, log: EventLog, rules: Rules, settings: Settings, state: Projection) -> None:
+    def __init__(
+        self, log: EventLog, rules: Rules, locations: TableLocations, settings: Settings, state: Projection
+    ) -> None:
         self.log = log
         self.refused: Counter[str] = Counter()
         self.accepted = 0
@@ -79,18 +98,18 @@ class Service:
         self.stored = 0
         self.change_feed = ChangeFeed()
         self.ingest_metrics = IngestMetrics(time.time())
-        self.locations = TableLocations(rules)
-        self.as_of_queries = AsOfQueries(log)
-        self._rules = rules
+        self.locations = locations
+        self.reader = EventReader(rules, locations.known)
+        self.as_of_queries = AsOfQueries(log, settings.rules, locations.known)
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
         self._building: Projection | None = None
         self._maintenance = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
-        self._written: asyncio.Queue[Batch[asyncio.Future[list[bool]]]] = asyncio.Queue()
-        self._writer: EventWriter[asyncio.Future[list[bool]]] = EventWriter(log, settings.queue_size, self._on_batch)
+        self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
+        self._writer: EventWriter[_Pending] = EventWriter(log, settings.queue_size, self._on_batch)
         self._tasks = [asyncio.create_task(self._apply_committed())]
-        self.forwarder = Forwarder(self, log, settings.forward_to) if settings.forward_to else None
+        self.forwarder = Forwarder(self, log, self.reader, settings.forward_to) if settings.forward_to else None
         # Before retention starts: it does not compact events that a registered reader has not read.
         log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
@@ -120,7 +139,7 @@ class Service:
             EventError: the event must not be stored.
             QueueFull, StoreFull, StoreError: it cannot be stored now; nothing was written.
         """
-        read = (await self._read_events([parse_json(data)]))[0]
+        read = (await self._read_events([data]))[0]
         if isinstance(read, EventError):
             raise read
         return (await self._submit_events([read]))[0]
@@ -133,18 +152,19 @@ class Service:
             EventError: the bytes are not a JSON array; nothing was stored.
             QueueFull, StoreFull, StoreError: they cannot be stored now; nothing was written.
         """
-        contents = read_array(data)
+        contents = split_array(data)
         if len(contents) > MAX_BATCH_EVENTS:
             raise BatchTooLong(len(contents))
         result = BatchResult(received=len(contents))
-        events: list[Event] = []
+        events: list[_ReadEvent] = []
         for index, read in enumerate(await self._read_events(contents)):
-            if isinstance(read, Event) and len(read.encoded) > self._max_event_bytes:
-                read = InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(read.encoded)}")
-            if isinstance(read, Event):
-                events.append(read)
-            else:
+            if isinstance(read, EventError):
                 result.refused.append((index, read))
+            elif len(contents[index]) > self._max_event_bytes:
+                fault = f"an event may have {self._max_event_bytes} bytes, not {len(contents[index])}"
+                result.refused.append((index, InvalidEvent("", fault)))
+            else:
+                events.append(read)
         flags = await self._submit_events(events) if events else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
@@ -178,7 +198,7 @@ class Service:
         """
         async with self._maintenance:
             began = time.monotonic()
-            building = self._building = Projection(self.log)
+            building = self._building = Projection(self.log, self.reader)
             try:
                 for _ in building.build():
                     await asyncio.sleep(0)
@@ -199,7 +219,7 @@ class Service:
         """
         removed = 0
         async with self._maintenance:
-            while count := await asyncio.to_thread(self.log.compact, before, arrived_before):
+            while count := await asyncio.to_thread(self.log.compact, self.reader, before, arrived_before):
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
         self.as_of_queries.clear()
@@ -254,30 +274,39 @@ class Service:
             logger.exception("the graph in use cannot be compared with the rebuilt one")
             return False
 
-    async def _read_events(self, contents: list[object]) -> list[Event | EventError]:
-        """Return each as a canonical event or its error; look up all named tables in their catalogs concurrently."""
-        read: list[Event | EventError] = []
-        naming: dict[int, set[TableName]] = {}
+    async def _read_events(self, contents: list[bytes]) -> list[_ReadEvent | EventError]:
+        """Return each event or its error; look up all named tables in their catalogs concurrently."""
+        read: list[_ReadEvent | EventError] = []
+        tables: set[TableName] = set()
         for index, content in enumerate(contents):
-            names = Names(self._rules, self.locations.known)
-            read.append(_read_one(content, names))
-            if names.tables:
-                naming[index] = names.tables
+            found = self._read_event(content)
+            read.append(found)
+            if isinstance(found, _ReadEvent):
+                tables |= found.tables
             if index % _EVENTS_PER_STEP == _EVENTS_PER_STEP - 1:
                 await asyncio.sleep(0)
-        due = set(self.locations.due(set().union(*naming.values())))
+        due = set(self.locations.due(tables))
         if due:
             await self.locations.find(due)
-            for index in (index for index, tables in naming.items() if tables & due):
-                read[index] = _read_one(contents[index], Names(self._rules, self.locations.known))
+            for index, found in enumerate(read):
+                if isinstance(found, _ReadEvent) and found.tables & due:
+                    read[index] = self._read_event(contents[index])
         return read
 
-    async def _submit_events(self, events: list[Event]) -> list[bool]:
+    def _read_event(self, content: bytes) -> _ReadEvent | EventError:
+        names = self.reader.names()
+        try:
+            original = read_original(content)
+            return _ReadEvent(original, canonical_event(original.body, names), names.tables)
+        except EventError as error:
+            return error
+
+    async def _submit_events(self, events: list[_ReadEvent]) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()
-        self._writer.submit(events, done)
+        self._writer.submit([event.original for event in events], _Pending(events, done))
         return await done
 
-    def _on_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
+    def _on_batch(self, batch: Batch[_Pending]) -> None:
         self._loop.call_soon_threadsafe(self._written.put_nowait, batch)
 
     async def _apply_committed(self) -> None:
@@ -286,8 +315,8 @@ class Service:
             batch = await self._written.get()
             if batch.error is not None:
                 for submission in batch.submissions:
-                    if not submission.tag.cancelled():
-                        submission.tag.set_exception(batch.error)
+                    if not submission.tag.done.cancelled():
+                        submission.tag.done.set_exception(batch.error)
             else:
                 await self._apply_batch(batch)
                 if self.forwarder is not None:
@@ -297,21 +326,21 @@ class Service:
             while self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
                 await asyncio.sleep(0)
 
-    async def _apply_batch(self, batch: Batch[asyncio.Future[list[bool]]]) -> None:
+    async def _apply_batch(self, batch: Batch[_Pending]) -> None:
         count = 0
         for submission, flags in zip(batch.submissions, batch.stored, strict=True):
-            for event, is_new in zip(submission.events, flags, strict=True):
+            for event, is_new in zip(submission.tag.events, flags, strict=True):
                 self.accepted += 1
                 if is_new:
                     self.stored += 1
-                    self._apply_event(event)
+                    self._apply_event(event_of(event.original, event.body, batch.accepted))
                 else:
                     self.duplicates += 1
                 count += 1
                 if count % _EVENTS_PER_STEP == 0:
                     await asyncio.sleep(0)
-            if not submission.tag.cancelled():
-                submission.tag.set_result(flags)
+            if not submission.tag.done.cancelled():
+                submission.tag.done.set_result(flags)
 
     def _apply_event(self, event: Event) -> None:
         if self._building is not None and not self._building.restoring:
@@ -335,10 +364,3 @@ class Service:
                     logger.info("retention compacted %d events", removed)
                     await asyncio.to_thread(self.log.shrink)
             await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
-
-
-def _read_one(content: object, names: Names) -> Event | EventError:
-    try:
-        return canonical(validate_event(content), names)
-    except EventError as error:
-        return error

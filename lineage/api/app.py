@@ -22,6 +22,8 @@ from lineage.api.openapi import install_openapi
 from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
 from lineage.rules import Rules
+from lineage.rules.event_reader import EventReader
+from lineage.rules.table_locations import TableLocations
 from lineage.service import Service
 from lineage.settings import Settings
 from lineage.store import EventLog
@@ -38,13 +40,14 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None
-    state = Projection(log)
+    locations = TableLocations(rules)
+    state = Projection(log, EventReader(rules, locations.known))
     for _ in state.build():
         pass
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = Service(log, rules, settings, state)
+        service = Service(log, rules, locations, settings, state)
         app.state.service = service
         try:
             yield

@@ -2,8 +2,9 @@
 """Routes of the lineage page: summaries, dataset activity, ingest rate, lab services, contract."""
 
 import asyncio
-import json
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -16,17 +17,19 @@ from lineage.api.responses import json_response
 from lineage.api.schemas import page
 from lineage.api.time_slices import in_slices
 from lineage.checks.contract import ContractError, compare, load
-from lineage.events import DatasetId, canonical_json
+from lineage.events import DatasetId, EventError, JsonObject, canonical_json
 from lineage.events.timestamps import format_time
 from lineage.graph.summaries import dataset_summary, job_summary
 from lineage.ingest_metrics import SAMPLES, STEP
+from lineage.rules.event_reader import EventReader
+from lineage.store.rows import StoredEvent
 
 router = APIRouter(prefix="/api/v1")
 
 _ROWS_PER_SLICE = 100
 """Rows encoded between two yields to the event loop: some milliseconds."""
 
-_MAX_SCANNED_EVENTS = 5_000
+_MAX_SCANNED_EVENTS = 2_000
 """Latest events that are scanned for writes of one dataset."""
 
 
@@ -70,8 +73,8 @@ async def activity(
     `{"writes": [{"job", "run", "eventTime", "rowCount", "size", "fileCount"}], "quality": [{"assertion", "column",
     "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null if the emitter omits them.
     """
-    bodies = await asyncio.to_thread(service.log.latest_run_events, _MAX_SCANNED_EVENTS, dataset.name)
-    found = await asyncio.to_thread(transfers, dataset, [json.loads(body) for body in bodies], limit)
+    stored = await asyncio.to_thread(service.log.latest_run_events, _MAX_SCANNED_EVENTS)
+    found = await asyncio.to_thread(_transfers, service.reader, dataset, stored, limit)
     return json_response({**found, "scanned": _MAX_SCANNED_EVENTS})
 
 
@@ -114,3 +117,14 @@ async def contract(service: ServiceDep, request: Request) -> Response:
         ) from error
     report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
     return Response(report.render_json(), media_type="application/json")
+
+
+def _transfers(reader: EventReader, dataset: DatasetId, stored: Iterable[StoredEvent], limit: int) -> JsonObject:
+    """Return the writes and quality checks of a dataset in stored events that the naming rules accept."""
+
+    def bodies() -> Iterator[JsonObject]:
+        for event in stored:
+            with suppress(EventError):  # a dead letter already
+                yield reader.event(event.original, event.accepted).body
+
+    return transfers(dataset, bodies(), limit)

@@ -2,8 +2,9 @@
 """OpenLineage events: from bytes to a validated, immutable `Event`."""
 
 from lineage.events.errors import EventError, InvalidEvent, MalformedJson
-from lineage.events.event import Event, event_from_body
+from lineage.events.event import Event, event_of
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId, identity_json
+from lineage.events.original import Original, read_original
 from lineage.events.strict_json import canonical_json, parse_json
 from lineage.events.validation import Kind, ValidatedEvent, validate_event
 
@@ -16,11 +17,13 @@ __all__ = [
     "JsonObject",
     "Kind",
     "MalformedJson",
+    "Original",
     "RunId",
     "ValidatedEvent",
     "canonical_json",
-    "event_from_body",
+    "event_of",
     "identity_json",
     "parse_json",
+    "read_original",
     "validate_event",
 ]

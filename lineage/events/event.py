@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Validated event under canonical names."""
+"""Validated event under canonical names, with its place in the order of all events."""
 
-import hashlib
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.events.strict_json import canonical_json
-from lineage.events.timestamps import parse_time
+from lineage.events.original import Original
 from lineage.events.validation import Kind
+
+MAX_CLOCK_SKEW = 5 * 60 * 10**9
+"""Nanoseconds by which an event's time may be ahead of its first acceptance."""
+
+NEVER_CLAMPED = 2**63 - 1 - MAX_CLOCK_SKEW
+"""Time of acceptance of events that were not accepted by a service, such as those of a file: no time is clamped."""
 
 
 class Order(NamedTuple):
-    """Place in the total order of events: event time in nanoseconds, then content hash."""
+    """Place in the total order of events: effective time in nanoseconds, then hash of the original."""
 
     time: int
     hash: bytes
@@ -20,42 +24,47 @@ class Order(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Validated event under canonical names. `encoded` is its canonical JSON, `order.hash` its SHA-256.
-
-    `body` is shared with the records and must not be changed.
-    """
+    """Validated event. `body` has canonical names; it is shared with the records and must not be changed."""
 
     kind: Kind
     order: Order
     body: JsonObject
-    encoded: bytes
     job: JobId | None
     run: RunId | None
     dataset: DatasetId | None
     event_type: str
     """Event type of the standard; OTHER for a run event without one, empty for job and dataset events."""
+    original: Original
+
+    @property
+    def clamped(self) -> bool:
+        """Return whether the stated time is in the future of the first acceptance, and so not the effective time."""
+        return self.order.time != self.original.time
 
 
-def event_from_body(kind: Kind, body: JsonObject, encoded: bytes | None = None) -> Event:
-    """Build the event of a validated body with canonical names.
+def event_of(original: Original, body: JsonObject, accepted: int) -> Event:
+    """Return the event of an original; `body` is its body under canonical names, `accepted` its first acceptance (ns).
 
-    `encoded` is the body's canonical JSON where the caller has it, as when reading the log.
-
-    Raises:
-        MalformedJson: see `canonical_json`.
+    The effective time is the stated one, but at most `MAX_CLOCK_SKEW` after the first acceptance: an event of an
+    emitter whose clock is wrong must not come after all events of the years until then.
     """
-    if encoded is None:
-        encoded = canonical_json(body)
-    order = Order(parse_time(body["eventTime"]), hashlib.sha256(encoded).digest())
+    order = Order(min(original.time, accepted + MAX_CLOCK_SKEW), original.hash)
     job = run = dataset = None
     event_type = ""
-    if kind is Kind.DATASET:
+    if original.kind is Kind.DATASET:
         dataset = DatasetId(body["dataset"]["namespace"], body["dataset"]["name"])
     else:
         job = JobId(body["job"]["namespace"], body["job"]["name"])
-    if kind is Kind.RUN and job is not None:
-        run = RunId(body["run"]["runId"].lower(), job)
+    if original.run is not None and job is not None:
+        run = RunId(original.run, job)
         event_type = body.get("eventType") or "OTHER"
     return Event(
-        kind=kind, order=order, body=body, encoded=encoded, job=job, run=run, dataset=dataset, event_type=event_type
+        kind=original.kind,
+        order=order,
+        body=body,
+        job=job,
+        run=run,
+        dataset=dataset,
+        event_type=event_type,
+        original=original,
     )

@@ -18,7 +18,9 @@ from lineage.forward.backoff import delay_before
 from lineage.forward.delivery import Delivery
 from lineage.forward.ordering import InFlightEvent, InFlightWindow
 from lineage.forward.outgoing import GraphSource, OutgoingEvents
+from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog, StoreError
+from lineage.store.canonical_events import CanonicalEvents
 
 logger = logging.getLogger(__name__)
 
@@ -53,9 +55,12 @@ class _OutgoingMessage:
 class Forwarder:
     """Forwarder to one backend. Not thread-safe; `start` it once, end it with `close`."""
 
-    def __init__(self, service: GraphSource, log: EventLog, url: str, seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self, service: GraphSource, log: EventLog, reader: EventReader, url: str, seconds: float = TIMEOUT_SECONDS
+    ) -> None:
         """`seconds` is the timeout of one request. Raises ValueError if `url` is invalid."""
         self._log = log
+        self._events = CanonicalEvents(log, reader)
         self._backend = Backend(url, seconds)
         self._delivery = Delivery(self._backend)
         self._messages = OutgoingEvents(service, log)
@@ -108,7 +113,7 @@ class Forwarder:
             StoreError: the updated cause could not be stored.
         """
         try:
-            event = await asyncio.to_thread(self._log.event, content_hash)
+            event = await asyncio.to_thread(self._events.event, content_hash)
             reason = "the event was compacted" if event is None else await self._resend_event(event)
         except sqlite3.Error:
             raise
@@ -159,7 +164,7 @@ class Forwarder:
             while True:
                 await self._window.room()
                 self._news.clear()
-                page = await asyncio.to_thread(self._log.after, self._admitted, PAGE)
+                page = await asyncio.to_thread(self._events.after, self._admitted, PAGE)
                 for seq, event in page:
                     tasks.create_task(self._deliver_event(await self._admit_event(seq, event)))
                     self._admitted = seq
@@ -171,7 +176,7 @@ class Forwarder:
         """Load the runs that are open below a parent, and those that ended shortly before the cursor."""
         await self._messages.load()
         place = max(0, cursor - ENDED_READ)
-        while page := await asyncio.to_thread(self._log.after, place, PAGE):
+        while page := await asyncio.to_thread(self._events.after, place, PAGE):
             for place, event in page:
                 if place > cursor:
                     return

@@ -67,7 +67,7 @@ class InFlightWindow:
         """Add the next event of the log."""
         self.queue(entry)
         self._entries[entry.seq] = entry
-        self._bytes += len(entry.event.encoded)
+        self._bytes += len(entry.event.original.data)
         self._note_room()
 
     def queue(self, entry: InFlightEvent) -> None:
@@ -86,7 +86,7 @@ class InFlightWindow:
         before = self.cursor
         while self._entries and (head := next(iter(self._entries.values()))).finished.is_set():
             del self._entries[head.seq]
-            self._bytes -= len(head.event.encoded)
+            self._bytes -= len(head.event.original.data)
             self.cursor = head.seq
         self._note_room()
         return self.cursor != before

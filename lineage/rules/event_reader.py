@@ -1,48 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decode events: received bytes to a canonical event, and stored bytes back to one."""
+"""Events under canonical names: the naming rules applied to originals."""
 
-import json
 from collections.abc import Mapping
 
-from lineage.events import Event, InvalidEvent, Kind, ValidatedEvent, event_from_body, parse_json, validate_event
-from lineage.rules import Names, Rules, TableName, canonical_event
+import msgspec
+
+from lineage.events import Event, InvalidEvent, Original, canonical_json, event_of, parse_json, read_original
+from lineage.events.event import NEVER_CLAMPED
+from lineage.rules.canonical import canonical_event
+from lineage.rules.model import Rules, TableName
+from lineage.rules.names import Names
 
 NO_LOCATIONS: Mapping[TableName, str] = {}
 
+_array_decoder = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class EventReader:
+    """Applies the rules to originals. `locations` are table locations from catalogs, which may grow meanwhile."""
+
+    def __init__(self, rules: Rules, locations: Mapping[TableName, str] = NO_LOCATIONS) -> None:
+        self._rules = rules
+        self._locations = locations
+
+    def names(self) -> Names:
+        """Return the resolution of names for one event."""
+        return Names(self._rules, self._locations)
+
+    def event(self, original: Original, accepted: int) -> Event:
+        """Return the event of an original that was first accepted at `accepted` (ns).
+
+        Raises:
+            InvalidEvent: a name is empty after applying the rules.
+        """
+        return event_of(original, canonical_event(original.body, self.names()), accepted)
+
 
 def read_event(data: bytes, rules: Rules, locations: Mapping[TableName, str] = NO_LOCATIONS) -> Event:
-    """Read one event as sent by an emitter; `locations` are table locations from catalogs.
+    """Read one event as sent by an emitter, at its stated time; `locations` are table locations from catalogs.
 
     Raises:
         MalformedJson: the bytes are not JSON that every consumer reads alike.
         InvalidEvent: a field is missing or wrong, or a name is empty after applying the rules.
     """
-    return canonical(validate_event(parse_json(data)), Names(rules, locations))
+    return EventReader(rules, locations).event(read_original(data), NEVER_CLAMPED)
 
 
-def read_array(data: bytes) -> list[object]:
-    """Parse a batch: a JSON array of events, not yet validated.
+def split_array(data: bytes) -> list[bytes]:
+    """Cut a batch, a JSON array of events, into its elements as they came. Elements are not validated.
 
     Raises:
         MalformedJson: the bytes are not JSON that every consumer reads alike.
         InvalidEvent: they are JSON, but not an array.
     """
-    content = parse_json(data)
+    try:
+        return [bytes(element) for element in _array_decoder.decode(data)]
+    except (msgspec.DecodeError, RecursionError):
+        # Reports cause and position.
+        content = parse_json(data)
     if not isinstance(content, list):
         raise InvalidEvent("", "a batch is a JSON array of events; send a single event to /api/v1/lineage")
-    return content
-
-
-def canonical(checked: ValidatedEvent, names: Names) -> Event:
-    """Apply the naming rules to a validated event.
-
-    Raises:
-        InvalidEvent: a name is empty after applying the rules.
-        MalformedJson: see `lineage.events.canonical_json`.
-    """
-    return event_from_body(checked.kind, canonical_event(checked.body, names))
-
-
-def restore_event(kind: str, encoded: bytes) -> Event:
-    """Decode a stored event, which is validated and canonical."""
-    return event_from_body(Kind(kind), json.loads(encoded), encoded)
+    return [canonical_json(element) for element in content]

@@ -5,6 +5,7 @@ import time
 from enum import StrEnum
 from typing import NamedTuple
 
+from lineage.store.compression import decompress
 from lineage.store.database import Database
 
 
@@ -72,4 +73,15 @@ class DeadLetters:
                 " ORDER BY d.id LIMIT ?2 OFFSET ?3",
                 (trouble, limit, offset),
             ).fetchall()
-        return [DeadLetter(DeadLetterKind(kind), *rest) for kind, *rest in rows]
+        return [
+            DeadLetter(DeadLetterKind(kind), content_hash, error, parked_at, _readable(body))
+            for kind, content_hash, error, parked_at, body in rows
+        ]
+
+
+def _readable(body: bytes | None) -> bytes | None:
+    """Return the event of a row, or the row's content if it is damaged."""
+    try:
+        return None if body is None else decompress(body)
+    except ValueError:
+        return body

@@ -7,18 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineage.events import Event, Kind, canonical_json
+from lineage.events import Kind, Original
+from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.rules.event_reader import EventReader
+from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetterKind, DeadLetters
 from lineage.store.rows import (
     END_OF_TIME,
+    EVENT_COLUMNS,
     MAX_PAGE_BYTES,
     PAGE,
     DamagedRowHandler,
     EventRow,
-    event_of,
+    StoredEvent,
     event_rows,
-    events_of,
+    stored_event,
+    stored_events,
     up_to,
 )
 from lineage.store.snapshots import Snapshots
@@ -53,48 +58,50 @@ class EventLog:
         self.snapshots = Snapshots(self._database)
         self.dead_letters = DeadLetters(self._database)
 
-    def append(self, events: Sequence[Event]) -> list[bool]:
+    def append(self, events: Sequence[Original], accepted: int | None = None) -> list[bool]:
         """Store events in one transaction; on return they are on disk. False for each one stored before.
+
+        `accepted` is the time of acceptance in nanoseconds, by default now.
 
         Raises:
             StoreFull: no space left; nothing of the batch was stored.
             StoreError: storing failed otherwise; nothing of the batch was stored.
         """
-        now = time.time_ns()
+        accepted = time.time_ns() if accepted is None else accepted
         stored: list[bool] = []
         with self._database.transaction() as connection:
             for first in range(0, len(events), _ROWS_PER_INSERT):
-                stored += _insert_events(connection, events[first : first + _ROWS_PER_INSERT], now)
+                stored += _insert_events(connection, events[first : first + _ROWS_PER_INSERT], accepted)
         return stored
 
-    def events(self, on_damaged: DamagedRowHandler) -> Iterator[Event]:
+    def events(self, on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
         """Yield every event that is not compacted, in order of arrival.
 
         Damaged rows are skipped and go to `on_damaged`.
         """
         place = 0
         while rows := self._read_rows(place, PAGE):
-            yield from (event for _, event in events_of(rows, on_damaged))
+            yield from stored_events(rows, on_damaged)
             place = rows[-1].seq
 
-    def event(self, content_hash: bytes) -> Event | None:
+    def event(self, content_hash: bytes) -> StoredEvent | None:
         """Return the event stored under a hash, or None.
 
         Raises:
             ValueError: the row is damaged.
         """
-        query = "SELECT seq, hash, kind, body FROM events WHERE hash = ?"
+        query = f"SELECT {EVENT_COLUMNS} FROM events WHERE hash = ?"
         with self._database.reading() as connection:
             row = connection.execute(query, (content_hash,)).fetchone()
-        return None if row is None else event_of(EventRow(*row))
+        return None if row is None else stored_event(EventRow(*row))
 
-    def after(self, seq: int, limit: int) -> list[tuple[int, Event]]:
-        """Return up to `limit` events after number `seq` with their numbers, in order of arrival.
+    def after(self, seq: int, limit: int) -> list[StoredEvent]:
+        """Return up to `limit` events after number `seq`, in order of arrival.
 
         Damaged rows are skipped: they are dead letters already. The page is empty only at the end of the log.
         """
         while rows := self._read_rows(seq, limit):
-            if found := list(events_of(rows, lambda _hash, _error: None)):
+            if found := list(stored_events(rows, lambda _hash, _error: None)):
                 return found
             seq = rows[-1].seq
         return []
@@ -118,7 +125,7 @@ class EventLog:
         return row[0] if row else 0
 
     def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
-        """Return one page of run events as canonical JSON, and the total number of matches.
+        """Return one page of run events as they came, and the total number of matches.
 
         A page ends before `limit` if one more event would exceed `MAX_PAGE_BYTES`; it holds at least one, so that
         reading page by page reaches the end.
@@ -128,23 +135,22 @@ class EventLog:
         before = 2**63 - 1 if query.before is None else query.before
         bounds: tuple[object, ...] = (Kind.RUN.value, after, before)
         if query.run is not None:
-            where += " AND json_extract(CAST(body AS TEXT), '$.run.runId') = ?"
-            bounds += (query.run,)
+            where += " AND run = ?"
+            bounds += (query.run.lower(),)
         order = "DESC" if query.newest_first else "ASC"
         page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
             rows = connection.execute(page, (*bounds, query.limit, query.offset))
-            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
+            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, ((decompress(body),) for (body,) in rows), 0)]
             total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
         return bodies, total
 
-    def latest_run_events(self, scanned: int, text: str) -> list[bytes]:
-        """Return the events among the latest `scanned` run events that contain the string `text`, newest first."""
-        latest = "SELECT body FROM events WHERE kind = ? ORDER BY event_time DESC, hash DESC LIMIT ?"
-        query = f"SELECT body FROM ({latest}) WHERE instr(body, ?) > 0"
+    def latest_run_events(self, number: int) -> list[StoredEvent]:
+        """Return the latest `number` run events by event time, newest first. Damaged rows are left out."""
+        query = f"SELECT {EVENT_COLUMNS} FROM events WHERE kind = ? ORDER BY event_time DESC, hash DESC LIMIT ?"
         with self._database.reading() as connection:
-            rows = connection.execute(query, (Kind.RUN.value, scanned, canonical_json(text)))
-            return [body for (body,) in up_to(MAX_PAGE_BYTES, rows, 0)]
+            rows = [EventRow(*row) for row in connection.execute(query, (Kind.RUN.value, number))]
+        return list(stored_events(rows, lambda _hash, _error: None))
 
     def position(self, name: str) -> int:
         """Return the position of a reader: the number of the last event that it has processed."""
@@ -166,7 +172,7 @@ class EventLog:
             if name is not None:
                 connection.execute("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", (name,))
 
-    def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
+    def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
 
         Damaged rows become dead letters, which stay.
@@ -177,7 +183,7 @@ class EventLog:
         damaged: list[tuple[bytes, Exception]] = []
         while True:
             damaged.clear()
-            removed = self.snapshots.compact(before, arrived_before, lambda *found: damaged.append(found))
+            removed = self.snapshots.compact(reader, before, arrived_before, lambda *found: damaged.append(found))
             for content_hash, error in damaged:
                 self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
@@ -196,9 +202,9 @@ class EventLog:
             return event_rows(connection, after, limit)
 
 
-def _insert_events(connection: sqlite3.Connection, events: Sequence[Event], now: int) -> list[bool]:
+def _insert_events(connection: sqlite3.Connection, events: Sequence[Original], accepted: int) -> list[bool]:
     """Insert new events; return for each whether it was new."""
-    hashes = [event.order.hash for event in events]
+    hashes = [event.hash for event in events]
     marks = ",".join("?" * len(hashes))
     known = {
         found
@@ -208,12 +214,14 @@ def _insert_events(connection: sqlite3.Connection, events: Sequence[Event], now:
     stored: list[bool] = []
     values: list[object] = []
     for event in events:
-        is_new = event.order.hash not in known
+        is_new = event.hash not in known
         stored.append(is_new)
         if is_new:
-            known.add(event.order.hash)
-            values += (event.order.hash, event.kind.value, event.order.time, now, event.encoded)
+            known.add(event.hash)
+            effective = min(event.time, accepted + MAX_CLOCK_SKEW)
+            values += (event.hash, event.kind.value, effective, accepted, event.run, compress(event.data))
     if values:
-        rows = ",".join(["(?,?,?,?,?)"] * sum(stored))
-        connection.execute(f"INSERT INTO events (hash, kind, event_time, received_at, body) VALUES {rows}", values)
+        rows = ",".join(["(?,?,?,?,?,?)"] * sum(stored))
+        columns = "hash, kind, event_time, received_at, run, body"
+        connection.execute(f"INSERT INTO events ({columns}) VALUES {rows}", values)
     return stored

@@ -4,10 +4,12 @@
 import logging
 from collections.abc import Iterator
 
-from lineage.events import Event
+from lineage.events import Event, EventError
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.snapshot import restore
+from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog, StoreError
+from lineage.store.rows import StoredEvent
 
 logger = logging.getLogger(__name__)
 
@@ -23,13 +25,14 @@ class Projection:
     applied must not affect others.
     """
 
-    def __init__(self, log: EventLog) -> None:
+    def __init__(self, log: EventLog, reader: EventReader) -> None:
         self.lineage = LineageRecords()
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
         self.restoring = False
         self._log = log
+        self._reader = reader
 
     def build(self) -> Iterator[None]:
         """Read the log in steps; events that arrive meanwhile may be applied in between.
@@ -42,8 +45,8 @@ class Projection:
             if count % _EVENTS_PER_STEP == 0:
                 yield
         self.restoring = False
-        for count, event in enumerate(self._log.events(self._park_damaged), start=1):
-            self.apply(event)
+        for count, stored in enumerate(self._log.events(self._park_damaged), start=1):
+            self.apply_stored(stored)
             if count % _EVENTS_PER_STEP == 0:
                 yield
         while self.graph.refresh_some(_EVENTS_PER_STEP):
@@ -62,14 +65,23 @@ class Projection:
         self.unapplied.pop(event.order.hash, None)
         return True
 
+    def apply_stored(self, stored: StoredEvent) -> bool:
+        """Apply the naming rules to an event of the log, and the event; return False if that failed."""
+        try:
+            event = self._reader.event(stored.original, stored.accepted)
+        except EventError as error:
+            self._park_event(DeadLetterKind.FOLD, stored.original.hash, str(error))
+            return False
+        return self.apply(event)
+
     def replay(self, content_hash: bytes) -> bool:
         """Retry applying a dead letter; return False if it fails again."""
         try:
-            event = self._log.event(content_hash)
+            stored = self._log.event(content_hash)
         except ValueError as error:
             self._park_damaged(content_hash, error)
             return False
-        return event is not None and self.apply(event)
+        return stored is not None and self.apply_stored(stored)
 
     def _park_damaged(self, content_hash: bytes, error: Exception) -> None:
         logger.error("event %s: %s", content_hash.hex(), error)

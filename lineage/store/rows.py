@@ -7,9 +7,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from lineage.events import Event, canonical_json
+from lineage.events import EventError, Original, canonical_json, read_original
 from lineage.graph.snapshot import Key, Snapshot, Subject
-from lineage.rules.event_reader import restore_event
+from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
 
 PAGE = 500
@@ -22,18 +22,29 @@ DamagedRowHandler = Callable[[bytes, Exception], None]
 """Callback for a damaged row: the hash it was stored under, and the error."""
 
 
+EVENT_COLUMNS = "seq, hash, received_at, body"
+
+
 class EventRow(NamedTuple):
-    """Row of an event."""
+    """Row of an event, in the order of `EVENT_COLUMNS`."""
 
     seq: int
     hash: bytes
-    kind: str
+    received_at: int
     body: bytes
+
+
+class StoredEvent(NamedTuple):
+    """Event of the log: its number, its first acceptance (ns), and the event as it came."""
+
+    seq: int
+    accepted: int
+    original: Original
 
 
 def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
     """Return up to `limit` rows after number `after`, in order of arrival, of event time (ns) `until` or before."""
-    query = "SELECT seq, hash, kind, body FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
+    query = f"SELECT {EVENT_COLUMNS} FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
     return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, connection.execute(query, (after, until, limit)), 3)]
 
 
@@ -47,30 +58,30 @@ def up_to(limit: int, rows: Iterable[tuple[Any, ...]], body: int) -> Iterator[tu
         yield row
 
 
-def event_of(row: EventRow) -> Event:
+def stored_event(row: EventRow) -> StoredEvent:
     """Decode the event of a row.
 
     Raises:
         ValueError: the row's content does not match its hash.
     """
     try:
-        event = restore_event(row.kind, row.body)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        original = read_original(decompress(row.body))
+    except (ValueError, EventError) as error:
         raise ValueError(f"the stored event cannot be read: {error!r}") from error
-    if event.order.hash != row.hash:
+    if original.hash != row.hash:
         raise ValueError("the stored event has been changed: its content does not match its hash")
-    return event
+    return StoredEvent(row.seq, row.received_at, original)
 
 
-def events_of(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[tuple[int, Event]]:
-    """Yield the events of rows with their numbers; damaged rows go to `on_damaged`."""
+def stored_events(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
+    """Yield the events of rows; damaged rows go to `on_damaged`."""
     for row in rows:
         try:
-            event = event_of(row)
+            event = stored_event(row)
         except ValueError as error:
             on_damaged(row.hash, error)
         else:
-            yield row.seq, event
+            yield event
 
 
 def snapshot_page(connection: sqlite3.Connection, after: Key | None) -> list[Snapshot]:

@@ -60,6 +60,25 @@ _MIGRATIONS = (
     ) STRICT;
     CREATE TABLE positions (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     """,
+    # 3: originals. Before, body was the event under canonical names, whose hash stays its key.
+    """
+    CREATE TABLE originals (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        hash BLOB NOT NULL UNIQUE,    -- SHA-256 of the canonical JSON of the event
+        kind TEXT NOT NULL,           -- run, job, dataset
+        event_time INTEGER NOT NULL,  -- effective time, nanoseconds since the epoch
+        received_at INTEGER NOT NULL, -- first acceptance
+        run TEXT,                     -- UUID of a run event's run, lower case
+        body BLOB NOT NULL            -- the event as it came, zstd; uncompressed where migrated
+    ) STRICT;
+    INSERT INTO originals SELECT seq, hash, kind, min(event_time, received_at + 300000000000), received_at,
+        CASE WHEN json_valid(CAST(body AS TEXT)) THEN lower(json_extract(CAST(body AS TEXT), '$.run.runId')) END,
+        body FROM events ORDER BY seq;
+    DROP TABLE events;
+    ALTER TABLE originals RENAME TO events;
+    CREATE INDEX events_by_time ON events (event_time, hash);
+    CREATE INDEX events_by_run ON events (run, event_time) WHERE run IS NOT NULL;
+    """,
 )
 _INCREMENTAL = 2
 SCHEMA_VERSION = len(_MIGRATIONS)

@@ -3,19 +3,21 @@
 
 from collections.abc import Iterable, Iterator
 
-from lineage.events import Event
+from lineage.events import Event, EventError
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
+from lineage.rules.event_reader import EventReader
 from lineage.store.database import Database
 from lineage.store.rows import (
+    EVENT_COLUMNS,
     MAX_PAGE_BYTES,
     DamagedRowHandler,
     EventRow,
-    events_of,
     read_snapshot,
     row_key,
     snapshot_body,
     snapshot_page,
+    stored_events,
     up_to,
 )
 
@@ -23,7 +25,7 @@ SLICE = 200
 """Events per compaction transaction; bounds the time that an ingest waits for one."""
 
 _REMOVABLE = (
-    "SELECT seq, hash, kind, body FROM events WHERE event_time < ?1 AND received_at < ?2"
+    f"SELECT {EVENT_COLUMNS} FROM events WHERE event_time < ?1 AND received_at < ?2"
     " AND seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)"
     " AND hash NOT IN (SELECT hash FROM dead_letters)"
     " ORDER BY event_time, hash LIMIT ?3"
@@ -42,11 +44,12 @@ class Snapshots:
         while page := self._read_page(page[-1].key if page else None):
             yield from page
 
-    def compact(self, before: int, arrived_before: int, on_damaged: DamagedRowHandler) -> int:
+    def compact(self, reader: EventReader, before: int, arrived_before: int, on_unusable: DamagedRowHandler) -> int:
         """Move one slice of events older than `before` (ns) into snapshots.
 
         Events that arrived at `arrived_before` (ns) or later are kept, whatever their event time; so are dead letters
-        and events that a registered reader has not read. Damaged rows are kept and go to `on_damaged`.
+        and events that a registered reader has not read. Damaged rows, and events that the naming rules of `reader`
+        refuse, are kept and go to `on_unusable`.
 
         Returns the number of removed events; 0 when nothing is left to compact.
 
@@ -57,7 +60,7 @@ class Snapshots:
         with self._database.reading() as connection:
             found = connection.execute(_REMOVABLE, (before, arrived_before, SLICE))
             rows = [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, found, 3)]
-        events = [event for _, event in events_of(rows, on_damaged)]
+        events = list(_readable_events(rows, reader, on_unusable))
         if not events:
             return 0
         changed = self._merged_rows(events)
@@ -98,3 +101,11 @@ class Snapshots:
                 ).fetchone()
                 if row:
                     yield read_snapshot(*row)
+
+
+def _readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:
+    for stored in stored_events(rows, on_unusable):
+        try:
+            yield reader.event(stored.original, stored.accepted)
+        except EventError as error:
+            on_unusable(stored.original.hash, error)

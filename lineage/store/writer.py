@@ -3,12 +3,13 @@
 
 import logging
 import queue
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
-from lineage.events import Event
+from lineage.events import Original
 from lineage.store.errors import StoreError
 from lineage.store.log import EventLog
 
@@ -28,17 +29,21 @@ class QueueFull(Exception):
 class Submission(Generic[T]):
     """Events submitted together; `tag` is returned to the sender."""
 
-    events: list[Event]
+    events: list[Original]
     tag: T
 
 
 @dataclass(frozen=True, slots=True)
 class Batch(Generic[T]):
-    """Result of submissions written in one transaction: `stored` flags of each, or their common error."""
+    """Result of submissions written in one transaction: `stored` flags of each, or their common error.
+
+    `accepted` is the time in nanoseconds at which new events count as accepted.
+    """
 
     submissions: list[Submission[T]]
     stored: list[list[bool]]
     error: StoreError | None
+    accepted: int
 
 
 class EventWriter(Generic[T]):
@@ -60,7 +65,7 @@ class EventWriter(Generic[T]):
         """Return the number of submitted events that are not committed."""
         return self._waiting
 
-    def submit(self, events: list[Event], tag: T) -> None:
+    def submit(self, events: list[Original], tag: T) -> None:
         """Queue events for the next commit, all of them or none.
 
         Raises:
@@ -106,12 +111,13 @@ class EventWriter(Generic[T]):
 
     def _write(self, submissions: list[Submission[T]]) -> Batch[T]:
         events = [event for submission in submissions for event in submission.events]
+        accepted = time.time_ns()
         try:
-            flags = iter(self._log.append(events))
-            return Batch(submissions, [[next(flags) for _ in s.events] for s in submissions], None)
+            flags = iter(self._log.append(events, accepted))
+            return Batch(submissions, [[next(flags) for _ in s.events] for s in submissions], None, accepted)
         except StoreError as error:
-            return Batch(submissions, [], error)
+            return Batch(submissions, [], error, accepted)
         except Exception as error:
             # The thread must survive any error: without it later requests would never complete.
             logger.exception("writing %d events failed", len(events))
-            return Batch(submissions, [], StoreError(f"cannot write: {error!r}"))
+            return Batch(submissions, [], StoreError(f"cannot write: {error!r}"), accepted)

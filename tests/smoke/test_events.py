@@ -2,8 +2,8 @@
 """Events of a real lab: order independence, retention, checks, impact queries and forwarding."""
 
 import random
-import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -14,8 +14,9 @@ from infra.services.overview import enabled_features
 from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph
-from lineage.rules import Rules
-from lineage.rules.event_reader import read_event
+from lineage.rules import read_rules
+from lineage.rules.event_reader import EventReader
+from lineage.store import EventLog
 from tests.bench.service_process import running_service
 from tests.unit.lineage.lineage_recorder import Recorder
 
@@ -36,16 +37,24 @@ def log_copy(lab, tmp_path):
     return tmp_path / "copy"
 
 
-def stored_bodies(directory: Path):
-    """Return the stored bodies of all events of a log."""
-    connection = sqlite3.connect(directory / "lineage.db")
-    rows = [body for (body,) in connection.execute("SELECT body FROM events ORDER BY seq")]
-    connection.close()
-    return rows
+@pytest.fixture
+def rules(lab):
+    """Return the file of the lab's naming rules."""
+    return lab.root / "services" / "lineage" / "files" / "rules.json"
 
 
-def test_graph_is_equal_for_any_order_of_the_events(lab, log_copy):
-    events = [read_event(body, Rules()) for body in stored_bodies(log_copy)]
+def stored_events(directory: Path):
+    """Return all events of a log."""
+    with closing(EventLog(directory)) as log:
+        damaged = []
+        found = list(log.events(lambda *what: damaged.append(what)))
+    assert damaged == []
+    return found
+
+
+def test_graph_is_equal_for_any_order_of_the_events(lab, log_copy, rules):
+    reader = EventReader(read_rules(rules))
+    events = [reader.event(stored.original, stored.accepted) for stored in stored_events(log_copy)]
     assert len(events) > 10
     expected = canonical_json(lab.graph())
     for seed in range(PERMUTATIONS):
@@ -91,12 +100,12 @@ def test_impact_and_origin_commands_trace_a_price(lab):
     assert "kafka://kafka:9092" in total.text
 
 
-def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, log_copy, tmp_path):
+def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, log_copy, rules, tmp_path):
     recorder = Recorder()
     recorder.start()
     recorder.stop()
-    bodies = stored_bodies(log_copy)
-    with running_service(tmp_path / "forwarding", "--forward-to", recorder.url) as service:
+    bodies = [stored.original.data for stored in stored_events(log_copy)]
+    with running_service(tmp_path / "forwarding", "--rules", rules, "--forward-to", recorder.url) as service:
         batch = b"[" + b",".join(bodies[: len(bodies) // 2]) + b"]"
         assert httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, trust_env=False).status_code == 200
         for body in bodies[len(bodies) // 2 :]:

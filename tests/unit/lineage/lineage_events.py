@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lineage.events import Event
+from lineage.events import Event, Original
 from lineage.rules import Catalog, NamespaceRule, Rules
 from lineage.rules.event_reader import read_event
 
@@ -103,6 +103,16 @@ def event(*arguments: Any, **options: Any) -> Event:
 
 def read(content: object) -> Event:
     return read_event(encode(content), RULES)
+
+
+def original(*arguments: Any, **options: Any) -> Original:
+    """Return a run event as it is stored."""
+    return event(*arguments, **options).original
+
+
+def originals(events: Iterable[Event]) -> list[Original]:
+    """Return events as they are stored."""
+    return [item.original for item in events]
 
 
 def recorded_lines(pattern: str = "*.ndjson") -> list[bytes]:

@@ -7,6 +7,7 @@ import json
 import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
+from random import randbytes
 from urllib.parse import quote
 
 import httpx
@@ -170,7 +171,7 @@ def test_gzip_encoded_event_is_accepted(tmp_path):
 def test_full_store_responds_507_and_stays_readable(tmp_path):
     async def scenario(client):
         assert (await post(client, body())).status_code == 201
-        response = await post(client, body("RUNNING", 1, run_facets={"big": {"text": "x" * 200_000}}))
+        response = await post(client, body("RUNNING", 1, run_facets={"big": {"text": randbytes(100_000).hex()}}))
         assert response.status_code == 507
         assert response.json()["error"]["code"] == "storage_full"
         assert (await get(client, f"/jobs/runs/{run_id(1)}"))["state"] == "RUNNING"

@@ -181,7 +181,7 @@ def requests_of(chance):
 
 def stored_numbers(service, events):
     """Return the numbers of the stored events by paging; assert that graph and counts equal those of these events."""
-    number_of = {event.encoded: number for number, event in enumerate(events)}
+    number_of = {canonical_json(event.original.body): number for number, event in enumerate(events)}
     found = []
     with closing(HttpConnection(service.host, service.port)) as connection:
         while True:

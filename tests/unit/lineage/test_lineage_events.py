@@ -4,11 +4,11 @@
 import json
 
 import pytest
-from lineage_events import body, dataset, dataset_event, facet, read, recorded_lines, source
+from lineage_events import body, dataset, dataset_event, facet, original, read, recorded_lines, source
 
-from lineage.events import InvalidEvent, MalformedJson, canonical_json, parse_json
+from lineage.events import EventError, InvalidEvent, MalformedJson, canonical_json, event_of, parse_json, read_original
 from lineage.events.timestamps import format_time, parse_time
-from lineage.rules.event_reader import restore_event
+from lineage.rules.event_reader import split_array
 
 
 @pytest.mark.parametrize(
@@ -156,13 +156,38 @@ def test_hash_depends_on_content_not_on_formatting():
 
 def test_stored_event_parses_to_an_equal_event():
     first = read(body(inputs=[dataset("orders")], outputs=[dataset("x", columnLineage={"fields": {}})]))
-    assert restore_event(first.kind.value, first.encoded) == first
+    assert read_original(first.original.data) == first.original
+
+
+SKEW = 5 * 60 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("ahead", "effective"),
+    [(-(10**9), -(10**9)), (0, 0), (SKEW, SKEW), (SKEW + 1, SKEW), (200 * 365 * 86400 * 10**9, SKEW)],
+)
+def test_effective_time_is_at_most_five_minutes_after_the_first_acceptance(ahead, effective):
+    made = original("COMPLETE", 0)
+    accepted = made.time - ahead
+    found = event_of(made, made.body, accepted)
+    assert found.order == (accepted + effective, made.hash)
+    assert found.clamped is (ahead > SKEW)
+
+
+def test_elements_of_a_batch_are_cut_as_they_came():
+    assert split_array(b' [ {"b": 1.00, "a" : [1, 2]} ,\n 3,"x,[" ] ') == [b'{"b": 1.00, "a" : [1, 2]}', b"3", b'"x,["']
+
+
+@pytest.mark.parametrize("data", [b"", b"[1", b"[NaN]", b"[1,]", b"[" * 200_000, b"{}", b"1", b"[1] 2"])
+def test_what_is_not_an_array_is_no_batch(data):
+    with pytest.raises(EventError):
+        split_array(data)
 
 
 def test_every_recorded_event_is_accepted_and_canonical():
     for line in recorded_lines():
         once = read(json.loads(line))
-        assert read(json.loads(once.encoded)).encoded == once.encoded
+        assert read(once.body).body == once.body
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from lineage.forward import backoff as backoff_module
 from lineage.forward import delivery as delivery_module
 from lineage.forward import forwarder as forwarder_module
 from lineage.forward import ordering as ordering_module
+from lineage.rules.event_reader import EventReader
 from lineage.settings import Settings
 from lineage.store import DeadLetterKind, EventLog, StoreError
 
@@ -468,10 +469,10 @@ def test_temporary_log_errors_do_not_stop_forwarding(tmp_path, recorder, monkeyp
 def test_unstarted_forwarder_can_be_closed(tmp_path):
     async def scenario():
         log = EventLog(tmp_path)
-        forwarder = Forwarder(None, log, "http://127.0.0.1:9")
+        forwarder = Forwarder(None, log, EventReader(RULES), "http://127.0.0.1:9")
         assert forwarder.status()["behind"] == 0
         await forwarder.close()
-        log.append([event()])
+        log.append([event().original])
         assert log.position(forwarder.position) == 0
         log.close()
 

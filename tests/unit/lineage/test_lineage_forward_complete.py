@@ -31,9 +31,9 @@ def forwarded(last, *others, ended=None):
     lineage = fold_events([*others, last])
     graph = Graph(lineage)
     graph.refresh()
-    before = last.encoded, json.dumps(last.body, sort_keys=True)
+    before = last.original.data, json.dumps(last.body, sort_keys=True)
     message = enrich(last, lineage, graph, ended)
-    assert (last.encoded, json.dumps(last.body, sort_keys=True)) == before
+    assert (last.original.data, json.dumps(last.body, sort_keys=True)) == before
     assert_complete(message)
     return message
 

@@ -186,7 +186,7 @@ def test_window_is_bounded_by_events_and_bytes(monkeypatch):
     monkeypatch.setattr(ordering_module, "MAX_EVENTS", 3)
     asyncio.run(scenario())
     monkeypatch.setattr(ordering_module, "MAX_EVENTS", 256)
-    monkeypatch.setattr(ordering_module, "MAX_BYTES", 2 * len(event("RUNNING", 1).encoded) + 1)
+    monkeypatch.setattr(ordering_module, "MAX_BYTES", 2 * len(event("RUNNING", 1).original.data) + 1)
     asyncio.run(scenario())
 
 

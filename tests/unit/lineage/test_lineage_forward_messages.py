@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lineage_events import dataset, event, run_id, schema
+from lineage_events import dataset, event, originals, run_id, schema
 from lineage_recorder import TERMINAL, assert_valid_stream
 
 from lineage.events import Event
@@ -28,13 +28,13 @@ def stream(arrival: list[Event], live: bool):
         lineage = LineageRecords()
         messages = OutgoingEvents(SimpleNamespace(lineage=lineage, graph=Graph(lineage)), log)
         if not live:
-            log.append(arrival)
+            log.append(originals(arrival))
             for one in arrival:
                 lineage.apply(one)
         await messages.load()
         sent = []
         for one in arrival:
-            if live and not log.append([one])[0]:
+            if live and not log.append([one.original])[0]:
                 continue
             number = log.number(one.order.hash)
             closes = await messages.closes(one, number)

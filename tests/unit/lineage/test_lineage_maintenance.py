@@ -4,9 +4,10 @@
 import sqlite3
 
 import pytest
-from lineage_events import event
+from lineage_events import RULES, original
 
 from lineage.maintenance import main
+from lineage.rules.event_reader import EventReader
 from lineage.store import EventLog
 
 
@@ -17,8 +18,8 @@ def no_damage(content_hash, error):
 @pytest.fixture
 def log(tmp_path):
     log = EventLog(tmp_path / "data")
-    log.append([event("START", 0), event("RUNNING", 1), event("COMPLETE", 2)])
-    assert log.compact(event("RUNNING", 1).order.time) == 1
+    log.append([original("START", 0), original("RUNNING", 1), original("COMPLETE", 2)])
+    assert log.compact(EventReader(RULES), original("RUNNING", 1).time) == 1
     yield log
     log.close()
 
@@ -31,7 +32,7 @@ def test_backup_of_an_open_log_can_be_restored(log, tmp_path, capsys):
     assert run(tmp_path, "backup", "copy.db") == 0
     assert "2 events and 3 snapshots" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir() if "copy" in path.name] == ["copy.db"]
-    log.append([event("OTHER", 9)])
+    log.append([original("OTHER", 9)])
     assert run(tmp_path, "restore", "copy.db") == 2
     assert "in use by another lineage service; stop the service first" in capsys.readouterr().err
     log.close()
@@ -39,7 +40,7 @@ def test_backup_of_an_open_log_can_be_restored(log, tmp_path, capsys):
     assert "the log that was there is" in capsys.readouterr().out
     assert run(tmp_path, "restore", "copy.db") == 0
     log.__init__(tmp_path / "data")
-    assert [item.event_type for item in log.events(no_damage)] == ["RUNNING", "COMPLETE"]
+    assert [item.original.body["eventType"] for item in log.events(no_damage)] == ["RUNNING", "COMPLETE"]
     assert len(list(log.snapshots.all())) == 3
     aside = EventLog(_moved(tmp_path))
     assert aside.count() == 3, "the replaced log is complete"

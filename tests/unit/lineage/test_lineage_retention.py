@@ -4,21 +4,36 @@
 import json
 import sqlite3
 import time
+from random import randbytes
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lineage_events import RECORDED, body, dataset, dataset_event, event, read, recorded_lines, schema
+from lineage_events import (
+    RECORDED,
+    RULES,
+    body,
+    dataset,
+    dataset_event,
+    event,
+    original,
+    originals,
+    read,
+    recorded_lines,
+    schema,
+)
 
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph, run_outcome
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
+from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog
 from lineage.store.graph_as_of import graph_at
 from lineage.store.projection import Projection
 from lineage.store.rows import known_since
 
 FAR = 2**62
+READER = EventReader(RULES)
 
 
 def full_state(lineage):
@@ -97,7 +112,7 @@ def log(tmp_path):
 
 
 def built(log):
-    state = Projection(log)
+    state = Projection(log, READER)
     for _ in state.build():
         pass
     assert not state.unapplied
@@ -107,50 +122,50 @@ def built(log):
 @pytest.mark.parametrize("file", sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [], ids=lambda f: f.stem)
 def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeypatch):
     made = [read(json.loads(line)) for line in recorded_lines(file.name)]
-    log.append(made)
+    log.append(originals(made))
     expected = full_state(built(log).lineage)
     monkeypatch.setattr("lineage.store.snapshots.SLICE", 3)
     for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
-        while log.compact(before) or log.compact(before + 1):
+        while log.compact(READER, before) or log.compact(READER, before + 1):
             assert full_state(built(log).lineage) == expected
-    while log.compact(FAR):
+    while log.compact(READER, FAR):
         pass
     assert log.count() == 0
     assert full_state(built(log).lineage) == expected
-    assert log.append(made) == [False] * len(made), "a compacted event is still known as a duplicate"
+    assert log.append(originals(made)) == [False] * len(made), "a compacted event is still known as a duplicate"
 
 
 def test_recent_unapplied_and_dead_events_are_kept(log, tmp_path):
     old, young = event("START", 0), event("COMPLETE", 1)
-    log.append([old, young])
-    assert log.compact(old.order.time) == 0
-    assert log.compact(FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "recently arrived"
+    log.append(originals([old, young]))
+    assert log.compact(READER, old.order.time) == 0
+    assert log.compact(READER, FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "recently arrived"
     log.set_position("reader", 0)
-    assert log.compact(FAR) == 0
+    assert log.compact(READER, FAR) == 0
     log.set_position("reader", 1)
     log.dead_letters.park(DeadLetterKind.FOLD, old.order.hash, "a defect")
-    assert log.compact(FAR) == 0
+    assert log.compact(READER, FAR) == 0
     log.dead_letters.release(DeadLetterKind.FOLD, old.order.hash)
-    assert log.compact(FAR) == 1
+    assert log.compact(READER, FAR) == 1
     assert since(tmp_path) == old.order.time
-    assert [item for _, item in log.after(0, 10)] == [young]
+    assert [item.original for item in log.after(0, 10)] == [young.original]
 
 
 def test_past_graphs_are_available_back_to_the_compaction(log, tmp_path):
     made = [event("START", n, run=n, job=f"job{n}", outputs=[dataset(f"d{n}")]) for n in range(6)]
-    log.append(made)
+    log.append(originals(made))
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
-    assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made] == wanted
-    assert log.compact(made[3].order.time) == 3
+    assert [graph_at(tmp_path / "lineage.db", item.order.time, READER) for item in made] == wanted
+    assert log.compact(READER, made[3].order.time) == 3
     assert since(tmp_path) == made[2].order.time
-    assert [graph_at(tmp_path / "lineage.db", item.order.time) for item in made[2:]] == wanted[2:]
+    assert [graph_at(tmp_path / "lineage.db", item.order.time, READER) for item in made[2:]] == wanted[2:]
 
 
 def test_compaction_frees_disk_space(tmp_path):
     log = EventLog(tmp_path)
     for second in range(20):
-        log.append([event("RUNNING", second, run_facets={"big": {"text": f"{second}" + "x" * 50_000}})])
-    while log.compact(FAR):
+        log.append([original("RUNNING", second, run_facets={"big": {"text": f"{second}" + randbytes(25_000).hex()}})])
+    while log.compact(READER, FAR):
         pass
     log.shrink()
     log.close()

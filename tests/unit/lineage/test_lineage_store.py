@@ -3,10 +3,12 @@
 
 import sqlite3
 import threading
+from random import randbytes
 
 import pytest
-from lineage_events import event
+from lineage_events import original
 
+from lineage.events import canonical_json
 from lineage.events.timestamps import parse_time
 from lineage.store import (
     EventLog,
@@ -18,6 +20,7 @@ from lineage.store import (
     StoreUnusable,
 )
 from lineage.store import log as log_module
+from lineage.store.compression import compress
 
 
 @pytest.fixture
@@ -31,26 +34,30 @@ def _no_damage(content_hash, error):
     raise AssertionError(f"{content_hash.hex()}: {error}")
 
 
+def _originals(stored):
+    return [item.original for item in stored]
+
+
 def test_duplicate_event_is_stored_once(log):
-    first, second = event("START", 0), event("COMPLETE", 1)
+    first, second = original("START", 0), original("COMPLETE", 1)
     assert log.append([first, second, first]) == [True, True, False]
     assert log.append([second]) == [False]
-    assert list(log.events(_no_damage)) == [first, second]
+    assert _originals(log.events(_no_damage)) == [first, second]
 
 
 def test_log_can_be_reopened(tmp_path):
-    made = event("START", 0)
+    made = original("START", 0)
     for _ in range(2):
         log = EventLog(tmp_path)
         log.append([made])
-        assert list(log.events(_no_damage)) == [made]
+        assert _originals(log.events(_no_damage)) == [made]
         log.close()
 
 
 def test_run_events_are_paged_by_time(log):
-    made = [event("RUNNING", second) for second in (3, 1, 2)]
-    log.append([*made, event(None, 9, run=None)])
-    by_time = [item.encoded for item in sorted(made, key=lambda item: item.order)]
+    made = [original("RUNNING", second) for second in (3, 1, 2)]
+    log.append([*made, original(None, 9, run=None)])
+    by_time = [item.data for item in sorted(made, key=lambda item: item.time)]
     assert log.run_events(EventQuery()) == (by_time[::-1], 3)
     assert log.run_events(EventQuery(newest_first=False, limit=1, offset=1)) == ([by_time[1]], 3)
     window = EventQuery(after=parse_time("2026-01-01T00:00:02Z"), before=parse_time("2026-01-01T00:00:03Z"))
@@ -58,9 +65,9 @@ def test_run_events_are_paged_by_time(log):
 
 
 def test_page_is_bounded_by_bytes(log, monkeypatch):
-    made = [event("RUNNING", second, run_facets={"big": {"text": "x" * 1000}}) for second in range(5)]
+    made = [original("RUNNING", second, run_facets={"big": {"text": "x" * 1000}}) for second in range(5)]
     log.append(made)
-    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 2 * len(made[0].encoded) + 1)
+    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 2 * len(made[0].data) + 1)
     read = []
     pages = []
     while len(read) < 5:
@@ -68,20 +75,20 @@ def test_page_is_bounded_by_bytes(log, monkeypatch):
         assert total == 5
         pages.append(len(page))
         read += page
-    assert (pages, read) == ([2, 2, 1], [item.encoded for item in made])
+    assert (pages, read) == ([2, 2, 1], [item.data for item in made])
     monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 1)
-    assert log.run_events(EventQuery())[0] == [made[-1].encoded]
+    assert log.run_events(EventQuery())[0] == [made[-1].data]
 
 
 def test_full_store_rejects_the_batch_and_stays_readable(tmp_path):
     log = EventLog(tmp_path, max_bytes=200_000)
-    small = event("START", 0)
+    small = original("START", 0)
     log.append([small])
-    large = event("START", 1, run_facets={"big": {"text": "x" * 200_000}})
+    large = original("START", 1, run_facets={"big": {"text": randbytes(200_000).hex()}})
     with pytest.raises(StoreFull, match="no space left"):
-        log.append([event("RUNNING", 2), large])
-    assert list(log.events(_no_damage)) == [small]
-    assert log.append([event("COMPLETE", 3)]) == [True]
+        log.append([original("RUNNING", 2), large])
+    assert _originals(log.events(_no_damage)) == [small]
+    assert log.append([original("COMPLETE", 3)]) == [True]
     log.close()
 
 
@@ -95,7 +102,7 @@ def test_newer_file_version_is_not_modified(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreUnusable, match="schema 99, this service supports 2"):
+    with pytest.raises(StoreUnusable, match="schema 99, this service supports 3"):
         EventLog(tmp_path)
 
 
@@ -132,11 +139,11 @@ def test_queued_events_share_a_commit(log):
             assert more_is_queued.wait(10)
 
     writer = EventWriter(log, 100, on_batch)
-    writer.submit([event("START", 0)], "first")
+    writer.submit([original("START", 0)], "first")
     assert first_is_written.wait(10)
     for second in range(1, 6):
-        writer.submit([event("RUNNING", second), event("OTHER", second)], second)
-    writer.submit([event("START", 0)], "again")
+        writer.submit([original("RUNNING", second), original("OTHER", second)], second)
+    writer.submit([original("START", 0)], "again")
     more_is_queued.set()
     writer.close()
 
@@ -149,7 +156,7 @@ def test_queued_events_share_a_commit(log):
 def test_full_or_closed_queue_rejects_events(log):
     blocked = threading.Event()
     writer = EventWriter(log, 1, lambda batch: blocked.wait(10))
-    writer.submit([event("START", 0)], None)
+    writer.submit([original("START", 0)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
     blocked.set()
@@ -160,7 +167,7 @@ def test_full_or_closed_queue_rejects_events(log):
 
 def _submit_all(writer, count):
     for second in range(count):
-        writer.submit([event("RUNNING", second)], None)
+        writer.submit([original("RUNNING", second)], None)
 
 
 def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_path):
@@ -175,12 +182,12 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
     writer = EventWriter(log, 10, on_batch)
     blocker = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
     blocker.execute("DROP TABLE events")
-    writer.submit([event("START", 0)], "lost")
+    writer.submit([original("START", 0)], "lost")
     assert done.wait(10)
     assert isinstance(batches[0].error, StoreError)
     assert "cannot write to" in str(batches[0].error)
     done.clear()
-    writer.submit([event("START", 1)], "also")
+    writer.submit([original("START", 1)], "also")
     assert done.wait(10)
     writer.close()
     blocker.close()
@@ -190,7 +197,7 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
 def test_large_submission_fits_an_empty_queue(log):
     blocked = threading.Event()
     writer = EventWriter(log, 2, lambda batch: blocked.wait(10))
-    writer.submit([event("RUNNING", second) for second in range(5)], None)
+    writer.submit([original("RUNNING", second) for second in range(5)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
     blocked.set()
@@ -207,48 +214,51 @@ PRAGMA user_version = 1;
 
 
 def test_file_of_the_first_version_is_migrated(tmp_path):
-    made = [event("START", 0), event("COMPLETE", 1)]
+    made = [original("START", 0), original("COMPLETE", 1)]
     connection = sqlite3.connect(tmp_path / "lineage.db")
     connection.executescript(FIRST_SCHEMA)
-    rows = [(item.order.hash, item.kind.value, item.order.time, 0, item.encoded) for item in made]
+    rows = [(item.hash, item.kind.value, item.time, item.time, canonical_json(item.body)) for item in made]
     connection.executemany("INSERT INTO events (hash, kind, event_time, received_at, body) VALUES (?,?,?,?,?)", rows)
     connection.commit()
     connection.close()
     log = EventLog(tmp_path)
-    assert list(log.events(_no_damage)) == made
-    assert log.append([made[0], event("OTHER", 2)]) == [False, True]
-    assert [item.event_type for _, item in log.after(1, 10)] == ["COMPLETE", "OTHER"]
+    assert [item.body for item in _originals(log.events(_no_damage))] == [item.body for item in made]
+    assert log.append([made[0], original("OTHER", 2)]) == [False, True]
+    assert [item.original.body["eventType"] for item in log.after(1, 10)] == ["COMPLETE", "OTHER"]
     log.close()
 
 
 def test_reader_resumes_at_its_position(tmp_path):
     log = EventLog(tmp_path)
-    made = [event("RUNNING", second) for second in range(5)]
+    made = [original("RUNNING", second) for second in range(5)]
     log.append(made)
     first = log.after(log.position("reader"), 2)
-    assert [item for _, item in first] == made[:2]
-    log.set_position("reader", first[-1][0])
+    assert _originals(first) == made[:2]
+    log.set_position("reader", first[-1].seq)
     log.close()
     log = EventLog(tmp_path)
-    assert [item for _, item in log.after(log.position("reader"), 10)] == made[2:]
+    assert _originals(log.after(log.position("reader"), 10)) == made[2:]
     assert log.after(log.last(), 10) == []
     log.close()
 
 
 def test_damaged_rows_are_reported_and_others_read(tmp_path):
     log = EventLog(tmp_path)
-    made = [event("RUNNING", second) for second in range(4)]
+    made = [original("RUNNING", second) for second in range(4)]
     log.append(made)
     connection = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
     connection.execute("UPDATE events SET body = x'7b' WHERE seq = 1")
-    connection.execute("UPDATE events SET body = CAST(replace(body, 'RUNNING', 'START') AS BLOB) WHERE seq = 2")
+    changed = compress(made[1].data.replace(b"RUNNING", b"START"))
+    connection.execute("UPDATE events SET body = ? WHERE seq = 2", (changed,))
+    connection.execute("UPDATE events SET body = substr(body, 1, 100) WHERE seq = 3")
     connection.close()
     damaged = []
-    assert list(log.events(lambda content_hash, error: damaged.append((content_hash, str(error))))) == made[2:]
-    assert [content_hash for content_hash, _ in damaged] == [item.order.hash for item in made[:2]]
+    assert _originals(log.events(lambda content_hash, error: damaged.append((content_hash, str(error))))) == made[3:]
+    assert [content_hash for content_hash, _ in damaged] == [item.hash for item in made[:3]]
     assert "cannot be read" in damaged[0][1]
     assert "does not match its hash" in damaged[1][1]
-    assert [item for _, item in log.after(0, 1)] == made[2:3]
+    assert "compressed event is damaged" in damaged[2][1]
+    assert _originals(log.after(0, 1)) == made[3:4]
     with pytest.raises(ValueError, match="cannot be read"):
-        log.event(made[0].order.hash)
+        log.event(made[0].hash)
     log.close()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compression of events in the log."""
+
+import zstandard
+
+_LEVEL = 3
+_MAGIC = zstandard.FRAME_HEADER
+
+
+def compress(data: bytes) -> bytes:
+    """Compress the JSON of one event."""
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+
+
+def decompress(body: bytes) -> bytes:
+    """Return the JSON of one event. Rows of schema 2 and before hold it uncompressed.
+
+    Raises:
+        ValueError: the body is damaged.
+    """
+    if not body.startswith(_MAGIC):
+        return body
+    try:
+        return zstandard.ZstdDecompressor().decompress(body)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"the compressed event is damaged: {error}") from error
