@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
-from lineage.events import Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
+from lineage.events import DatasetId, Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_graph, export_steps
 from lineage.ingest_metrics import IngestMetrics
@@ -175,6 +175,10 @@ class Service:
         events = [{"hash": digest.hex(), "error": error} for digest, (_, error) in self._state.unapplied.items()]
         failed = sorted(self.graph.failed.items())
         return [*events, *({"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed)]
+
+    def canonical_dataset(self, dataset: DatasetId) -> DatasetId:
+        """Return the canonical identity of a dataset under the naming rules and the known table locations."""
+        return self._reader.names().dataset(*dataset)
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Retry a dead letter; return True if it succeeded and was released.

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
+from pydantic import AfterValidator, BeforeValidator
 
 from lineage.api.errors import ApiError, not_found
+from lineage.api.parameters import whole_number
 from lineage.api.raw_path import decode
-from lineage.api.time_slices import run_cooperatively
+from lineage.api.time_slices import in_slices, run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column
 from lineage.graph.job_record import RunRecord
-from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
+from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, aliases_in, find_node, job_version_id
 from lineage.service import Service
 
 MAX_PAGE = 10_000
@@ -31,9 +33,13 @@ async def service_of(request: Request) -> Service:
 
 
 ServiceDep = Annotated[Service, Depends(service_of)]
-Limit = Annotated[int, Query(ge=0, le=MAX_PAGE)]
-Offset = Annotated[int, Query(ge=0, le=2**31)]
-Depth = Annotated[int, Query(ge=0, le=MAX_DEPTH)]
+Limit = Annotated[int, BeforeValidator(whole_number), Query(ge=0, le=MAX_PAGE)]
+Offset = Annotated[int, BeforeValidator(whole_number), Query(ge=0, le=2**31)]
+Depth = Annotated[int, BeforeValidator(whole_number), AfterValidator(lambda depth: max(0, depth)), Query(le=MAX_DEPTH)]
+"""Number of steps; a negative one is 0, as in Marquez."""
+
+_DATASETS_PER_SLICE = 2_000
+"""Datasets searched for an alias between two yields to the event loop: a few milliseconds."""
 
 
 async def catalog_of(service: ServiceDep) -> Catalog:
@@ -80,9 +86,10 @@ NamespaceDep = Annotated[str, Depends(known_namespace)]
 
 
 async def known_job(service: ServiceDep, namespace: str, job: str) -> JobId:
-    """Return the job of the path; 404 if no event names it."""
+    """Return the job of the path; 404 if no event names it, or if it is deleted."""
     identity = JobId(decode(namespace), decode(job))
-    if identity not in service.lineage.jobs:
+    record = service.lineage.jobs.get(identity)
+    if record is None or service.lineage.catalog.is_deleted_job(record):
         raise not_found("job", f"{identity.namespace}/{identity.name}")
     return identity
 
@@ -91,11 +98,19 @@ JobDep = Annotated[JobId, Depends(known_job)]
 
 
 async def known_dataset(service: ServiceDep, namespace: str, dataset: str) -> DatasetId:
-    """Return the dataset of the path; 404 if no event names it."""
+    """Return the dataset of the path, also by an alias; 404 if no event names it, or if it is deleted."""
     identity = DatasetId(decode(namespace), decode(dataset))
-    if identity not in service.lineage.datasets:
+    if not is_known_dataset(service, identity):
+        identity = service.canonical_dataset(identity)
+    if not is_known_dataset(service, identity):
         raise not_found("dataset", f"{identity.namespace}/{identity.name}")
     return identity
+
+
+def is_known_dataset(service: Service, dataset: DatasetId) -> bool:
+    """Return whether an event names a dataset, and it is not deleted."""
+    record = service.lineage.datasets.get(dataset)
+    return record is not None and not service.lineage.catalog.is_deleted_dataset(record)
 
 
 DatasetDep = Annotated[DatasetId, Depends(known_dataset)]
@@ -113,7 +128,7 @@ RunDep = Annotated[RunRecord, Depends(known_run)]
 
 
 async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
-    """Return the node of `nodeId`; 404 if no event names it.
+    """Return the node of `nodeId`, also by an alias of its dataset; 404 if no event names it, or if it is deleted.
 
     A version may follow, as in `dataset:{namespace}:{name}#{version}`: the current one, since the graph is that of
     the current versions.
@@ -122,15 +137,29 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
     found = find_node(service.lineage, service.graph, node)
     if found is not None:
         return found
-    bare, _, version = node.rpartition("#")
-    found = find_node(service.lineage, service.graph, bare)
+    bare, separator, version = node.rpartition("#")
+    found = find_node(service.lineage, service.graph, bare) if separator else None
     if found is None:
-        raise not_found("nodeId", node)
+        found = await _node_of_alias(service, node)
+        if found is None:
+            raise not_found("nodeId", node)
+        return found
     current = _current_version(service, found)
     if version != current:
         message = f"{bare!r} is at version {current}; lineage of version {version!r} is not stored, omit the version"
         raise ApiError(404, "not_found", message, {"nodeId": node, "currentVersion": current})
     return found
+
+
+async def _node_of_alias(service: Service, node: str) -> NodeRef | None:
+    """Return the node whose dataset has the alias that a node id names: by the naming rules, or a symlinks facet."""
+    if (found := find_node(service.lineage, service.graph, node, service.canonical_dataset)) is not None:
+        return found
+    aliases: dict[DatasetId, DatasetId] = {}
+    async for part in in_slices(list(service.lineage.datasets.values()), _DATASETS_PER_SLICE):
+        for record in part:
+            aliases.update(aliases_in(record, node))
+    return find_node(service.lineage, service.graph, node, lambda dataset: aliases.get(dataset, dataset))
 
 
 NodeDep = Annotated[NodeRef, Depends(known_node)]

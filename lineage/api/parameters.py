@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Query parameters without a FastAPI type."""
+"""Query parameters that FastAPI would read otherwise than Marquez."""
 
 from lineage.api.errors import ApiError
 from lineage.events.timestamps import parse_time
@@ -32,3 +32,26 @@ def hash_parameter(name: str, text: str) -> bytes:
         message = f"{name}: {text[:70]!r} is not a content hash; expected 64 hexadecimal digits"
         raise ApiError(400, "invalid_parameter", message, {"field": name})
     return value
+
+
+def whole_number(value: object) -> int:
+    """Return a number from the text of a parameter.
+
+    Raises:
+        ApiError: 404 if it is no whole number, as in Marquez.
+    """
+    try:
+        return int(str(value))
+    except ValueError as error:
+        message = f"{str(value)[:40]!r} is not a whole number"
+        raise ApiError(404, "not_found", message, {"value": str(value)[:40]}) from error
+
+
+def upper_case(value: object) -> object:
+    """Return a text in upper case; other values unchanged."""
+    return value.upper() if isinstance(value, str) else value
+
+
+def lower_case(value: object) -> object:
+    """Return a text in lower case; other values unchanged."""
+    return value.lower() if isinstance(value, str) else value

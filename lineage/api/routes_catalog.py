@@ -4,10 +4,12 @@
 More specific paths come first: parameters match greedily, so that unencoded slashes are understood too.
 """
 
+import asyncio
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
+from pydantic import BeforeValidator
 
 from lineage.api.dependencies import (
     CatalogDep,
@@ -22,13 +24,17 @@ from lineage.api.dependencies import (
     ServiceDep,
 )
 from lineage.api.errors import ApiError, not_found
+from lineage.api.parameters import lower_case
 from lineage.api.raw_path import decode
 from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.time_slices import in_slices
-from lineage.events import DatasetId, JobId
+from lineage.events import JobId
+from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph import RunState, run_outcome
-from lineage.marquez import job_version_id, source_of_namespace, tags_of
+from lineage.marquez import job_version_id
+from lineage.marquez.sources import is_hidden_namespace, names_of_kind, namespace_json, source_json, tag_json
+from lineage.marquez.tags import tags_of_facets
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -43,54 +49,64 @@ LastRunStates = Annotated[list[str] | None, Query(alias="lastRunStates")]
 
 
 @router.get("/namespaces", response_model=marquez.Namespaces)
-async def namespaces(service: ServiceDep, catalog: CatalogDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """List the namespaces of jobs and datasets."""
-    names = sorted(service.lineage.namespaces)[offset : offset + limit]
-    return await rows_response("namespaces", map(catalog.namespace, names))
+async def namespaces(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """List the namespaces of jobs and datasets that are not deleted."""
+    lineage = service.lineage
+    shown = sorted(name for name in lineage.namespaces if not is_hidden_namespace(lineage, name))
+    return await rows_response("namespaces", (namespace_json(lineage, name) for name in shown[offset : offset + limit]))
 
 
 @router.get("/sources", response_model=marquez.Sources)
 async def sources(service: ServiceDep, lists: NameListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """List sources: the namespaces of datasets."""
-    names = lists.index.datasets.namespaces.page(offset, limit)
-    return await rows_response("sources", (source_of_namespace(service.lineage, name) for name in names))
+    """List sources: the namespaces of datasets, and sources that requests created."""
+    names = lists.index.datasets.namespaces
+    requested = names_of_kind(service.lineage, EntryKind.SOURCE)
+    shown = sorted({*names, *requested})[offset : offset + limit] if requested else names.page(offset, limit)
+    return await rows_response("sources", (source_json(service.lineage, name) for name in shown))
 
 
 @router.get("/sources/{source:path}", response_model=marquez.Source)
 async def source_of_name(service: ServiceDep, lists: NameListsDep, source: str) -> Response:
-    """Return one namespace of datasets."""
+    """Return one source."""
     name = decode(source)
-    if not lists.index.datasets.count(name):
+    if not lists.index.datasets.count(name) and CatalogKey(EntryKind.SOURCE, name) not in service.lineage.catalog:
         raise not_found("source", name)
-    return json_response(source_of_namespace(service.lineage, name))
+    return json_response(source_json(service.lineage, name))
 
 
 @router.get("/tags", response_model=marquez.Tags)
-async def tags(service: ServiceDep, limit: Limit = 100, offset: Offset = 0) -> Response:
-    """List the tags of jobs, datasets and columns."""
-    found: set[str] = set()
-    nodes: list[JobId | DatasetId] = [*service.lineage.jobs, *service.lineage.datasets]
-    async for part in in_slices(nodes, _ROWS_PER_SLICE):
-        for node in part:
-            found |= tags_of(service.lineage, node)
-    return json_response(
-        {"tags": [{"name": name, "description": None} for name in sorted(found)[offset : offset + limit]]}
-    )
+async def tags(service: ServiceDep, lists: NameListsDep, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """List the tags of jobs, datasets and columns, and those that requests created."""
+    lineage = service.lineage
+    found = names_of_kind(lineage, EntryKind.TAG)
+    async for jobs_part in in_slices(lists.index.jobs.all(), _ROWS_PER_SLICE):
+        for job in jobs_part:
+            found.update(tag.key for tag in tags_of_facets(lineage.jobs[job].facets.values()))
+    async for datasets_part in in_slices(lists.index.datasets.all(), _ROWS_PER_SLICE):
+        for dataset in datasets_part:
+            found.update(tag.key for tag in tags_of_facets(lineage.datasets[dataset].facets.values()))
+    return json_response({"tags": [tag_json(lineage, name) for name in sorted(found)[offset : offset + limit]]})
 
 
 @router.get("/jobs", response_model=marquez.Jobs)
 async def jobs(
     service: ServiceDep, lists: NameListsDep, states: LastRunStates = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
-    """List jobs. `lastRunStates` filters by the state of the latest run; `totalCount` counts all, as in Marquez."""
+    """List jobs, latest event first.
+
+    `lastRunStates` filters by the state of the latest run; `totalCount` counts all, as in Marquez.
+    """
     return await _jobs_response(service, lists, None, states, limit, offset)
 
 
 @router.get("/jobs/runs/{run}/facets", response_model=marquez.RunFacets)
-async def facets_of_run(run: RunDep, kind: Annotated[Literal["run", "job"], Query(alias="type")]) -> Response:
-    """Return the facets of a run, or those of its job that the run's events carry."""
-    facets = run.facets if kind == "run" else run.job_facets
-    return json_response({"runId": run.id.run, "facets": facets.values()})
+async def facets_of_run(
+    run: RunDep,
+    kind: Annotated[Literal["run", "job", "dataset"], BeforeValidator(lower_case), Query(alias="type")],
+) -> Response:
+    """Return the facets of a run, or those of its job that the run's events carry; none for `dataset`."""
+    facets = {"run": run.facets.values, "job": run.job_facets.values, "dataset": dict}[kind]()
+    return json_response({"runId": run.id.run, "facets": facets})
 
 
 @router.get("/jobs/runs/{run}", response_model=marquez.Run)
@@ -123,7 +139,7 @@ async def job_versions(catalog: CatalogDep, job: JobDep, limit: Limit = 100, off
     """List the versions of a job, newest first: the sets of datasets that its runs used."""
     found = catalog.job_versions(job)
     rows = (catalog.job_version(job, version) for version in found[offset : offset + limit])
-    return await rows_response("versions", rows, totalCount=len(found))
+    return await rows_response("versions", rows)
 
 
 @router.get(_JOB, response_model=marquez.Job)
@@ -136,13 +152,13 @@ async def job(catalog: CatalogDep, job: JobDep) -> Response:
 async def jobs_of_namespace(
     service: ServiceDep,
     lists: NameListsDep,
-    namespace: NamespaceDep,
+    namespace: str,
     states: LastRunStates = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
-    """List the jobs of a namespace, as `/jobs` does."""
-    return await _jobs_response(service, lists, namespace, states, limit, offset)
+    """List the jobs of a namespace, as `/jobs` does; none for an unknown namespace."""
+    return await _jobs_response(service, lists, decode(namespace), states, limit, offset)
 
 
 @router.get(f"{_DATASET}/versions/{{version}}", response_model=marquez.DatasetVersion)
@@ -181,25 +197,26 @@ async def datasets_of_namespace(
 
 
 @router.get("/namespaces/{namespace:path}", response_model=marquez.Namespace)
-async def namespace(catalog: CatalogDep, namespace: NamespaceDep) -> Response:
-    """Return one namespace."""
-    return json_response(catalog.namespace(namespace))
+async def namespace(service: ServiceDep, namespace: NamespaceDep) -> Response:
+    """Return one namespace, also a deleted one (`isHidden`)."""
+    return json_response(namespace_json(service.lineage, namespace))
 
 
 async def _jobs_response(
     service: Service, lists: NameLists, namespace: str | None, states: list[str] | None, limit: int, offset: int
 ) -> Response:
-    names = lists.index.jobs
-    total = names.count(namespace)
+    recent = lists.index.recent_jobs
+    total = recent.count(namespace)
     if not states:
-        found = names.page(namespace, offset, limit)
+        found = recent.page(namespace, offset, limit)
     else:
         wanted = frozenset(map(_run_state, states))
         found = []
-        async for part in in_slices(names.all(namespace), _ROWS_PER_SLICE):
+        for part in recent.slices(namespace, _ROWS_PER_SLICE):
             found += _in_states(service, part, wanted)
             if len(found) >= offset + limit:
                 break
+            await asyncio.sleep(0)
         found = found[offset : offset + limit]
     return await rows_response("jobs", map(lists.catalog.job, found), totalCount=total)
 
@@ -217,7 +234,7 @@ def _in_states(service: Service, jobs: Iterable[JobId], states: frozenset[RunSta
 
 def _run_state(text: str) -> RunState:
     try:
-        return RunState(text)
+        return RunState(text.upper())
     except ValueError as error:
         message = f"lastRunStates: {text[:40]!r} is none of {', '.join(RunState)}"
         raise ApiError(400, "invalid_parameter", message, {"field": "lastRunStates"}) from error

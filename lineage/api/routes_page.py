@@ -43,7 +43,8 @@ async def summaries(service: ServiceDep) -> Response:
     now = time.time_ns()
     lineage, job_lineages = service.lineage, list(service.graph.job_lineages.values())
     # Sorted by name, not by arrival, so that equal graphs have equal drawings.
-    known = sorted(lineage.datasets.values(), key=lambda record: record.id)
+    shown = (record for record in lineage.datasets.values() if not lineage.catalog.is_deleted_dataset(record))
+    known = sorted(shown, key=lambda record: record.id)
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
     async for part in in_slices(job_lineages, _ROWS_PER_SLICE):

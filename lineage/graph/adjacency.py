@@ -25,7 +25,8 @@ class Column(NamedTuple):
 class Graph:
     """Adjacency of jobs, datasets and columns.
 
-    Call `refresh` before reading: it derives the lineage of the jobs that events have changed since.
+    Call `refresh` before reading: it derives the lineage of the jobs that events have changed since. Deleted jobs are
+    left out.
     `failed` holds the jobs whose lineage could not be derived, with the cause. `referencing_jobs` holds the jobs that
     name a dataset as a source in lineage facets and not among their inputs.
 
@@ -57,8 +58,12 @@ class Graph:
         touched = self._lineage.touched
         for _ in range(min(limit, len(touched))):
             job = touched.pop()
+            record = self._lineage.jobs[job]
+            if self._lineage.catalog.is_deleted_job(record):
+                self._remove_job(job)
+                continue
             try:
-                after = derive_job_lineage(self._lineage.jobs[job])
+                after = derive_job_lineage(record)
             except Exception as error:
                 logger.exception("the lineage of job %s/%s cannot be derived", job.namespace, job.name)
                 self.failed[job] = repr(error)
@@ -71,6 +76,12 @@ class Graph:
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
+
+    def _remove_job(self, job: JobId) -> None:
+        self.failed.pop(job, None)
+        before = self.job_lineages.pop(job, None)
+        if before is not None:
+            self._discard_job(job, before)
 
     def _replace_job(self, job: JobId, after: JobLineage) -> None:
         before = self.job_lineages.get(job)

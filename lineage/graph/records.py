@@ -2,13 +2,24 @@
 """Records of all jobs, runs and datasets, updated event by event."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.events.own_facets import CatalogStatement, EntryKind, catalog_statement
+from lineage.graph.catalog_record import CatalogEntries
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import JobRecord, RunRecord
 from lineage.graph.mergeable import Span
+
+
+@dataclass(slots=True)
+class Changes:
+    """Jobs and datasets whose records changed since the follower cleared these sets."""
+
+    jobs: set[JobId] = field(default_factory=set)
+    datasets: set[DatasetId] = field(default_factory=set)
 
 
 class LineageRecords:
@@ -23,10 +34,15 @@ class LineageRecords:
         self.datasets: dict[DatasetId, DatasetRecord] = {}
         self.namespaces: dict[str, Span] = {}
         self.touched: set[JobId] = set()
+        self.catalog = CatalogEntries()
+        self._followers: list[Changes] = []
         self._jobs_of_run: dict[str, set[JobId]] = {}
 
     def apply(self, event: Event) -> None:
         """Apply one event; idempotent."""
+        if statement := catalog_statement(event):
+            self._join_catalog(event.order, statement)
+            return
         if event.dataset is not None:
             self._join_dataset(event, event.body["dataset"], read=False)
         for dataset in referenced_datasets(event.body):
@@ -41,8 +57,16 @@ class LineageRecords:
         job.join(event, inputs, outputs)
         self._join_namespace(event.order, event.job.namespace)
         self.touched.add(event.job)
+        for changes in self._followers:
+            changes.jobs.add(event.job)
         if event.run is not None:
             self._jobs_of_run.setdefault(event.run.run, set()).add(event.job)
+
+    def follow(self) -> Changes:
+        """Return sets that collect every later change; the caller clears them."""
+        changes = Changes()
+        self._followers.append(changes)
+        return changes
 
     def run(self, run: str, job: JobId | None = None) -> RunRecord | None:
         """Return the run with this UUID, preferably of `job`; None if unknown.
@@ -72,7 +96,22 @@ class LineageRecords:
         if record is None:
             record = self.datasets[identity] = DatasetRecord(id=identity, span=Span(event.order, event.order))
         self._join_namespace(event.order, identity.namespace)
+        for changes in self._followers:
+            changes.datasets.add(identity)
         return record.join(event.order, dataset, read, event.run)
+
+    def _join_catalog(self, order: Order, statement: CatalogStatement) -> None:
+        self.catalog.join(order, statement)
+        if statement.key.kind is not EntryKind.NAMESPACE:
+            return
+        namespace = statement.key.name
+        self._join_namespace(order, namespace)
+        if statement.deleted:
+            jobs = {job for job in self.jobs if job.namespace == namespace}
+            self.touched |= jobs
+            for changes in self._followers:
+                changes.jobs |= jobs
+                changes.datasets.update(dataset for dataset in self.datasets if dataset.namespace == namespace)
 
     def _join_namespace(self, order: Order, namespace: str) -> None:
         span = self.namespaces.get(namespace)

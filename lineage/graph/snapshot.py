@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.own_facets import CatalogKey, EntryKind, catalog_statement
+from lineage.graph.catalog_record import CatalogEntry
 from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
@@ -22,6 +24,7 @@ from lineage.graph.run_history import Direction, Edge
 class Subject(StrEnum):
     """Kind of a snapshot, in restore order: a run needs its job."""
 
+    CATALOG = "catalog"
     DATASET = "dataset"
     JOB = "job"
     NAMESPACE = "namespace"
@@ -29,7 +32,10 @@ class Subject(StrEnum):
 
 
 class Key(NamedTuple):
-    """Identity of a snapshot's subject: namespace and name; for runs the job's and the run's UUID."""
+    """Identity of a snapshot's subject: namespace and name; for runs the job's and the run's UUID.
+
+    For a catalog entry its kind and name.
+    """
 
     subject: Subject
     identity: tuple[str, ...]
@@ -44,6 +50,11 @@ class Snapshot(NamedTuple):
 
 def subjects_of(event: Event) -> set[Key]:
     """Return the keys of every record that an event changes."""
+    if statement := catalog_statement(event):
+        namespaces = {Key(Subject.NAMESPACE, (statement.key.name,))}
+        return {Key(Subject.CATALOG, tuple(statement.key))} | (
+            namespaces if statement.key.kind is EntryKind.NAMESPACE else set()
+        )
     datasets = referenced_datasets(event.body)
     for direction in ("inputs", "outputs"):
         datasets |= {DatasetId(ds["namespace"], ds["name"]) for ds in event.body.get(direction) or ()}
@@ -60,6 +71,8 @@ def subjects_of(event: Event) -> set[Key]:
 
 def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
     """Yield a snapshot of every record."""
+    for key, entry in lineage.catalog.items():
+        yield Snapshot(Key(Subject.CATALOG, tuple(key)), _encode_catalog_entry(entry))
     for dataset in lineage.datasets.values():
         yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _encode_dataset(dataset))
     for job in lineage.jobs.values():
@@ -77,6 +90,9 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
     """Restore snapshots into records that hold none of their subjects; runs must follow their jobs."""
     for (subject, identity), content in snapshots:
         match subject:
+            case Subject.CATALOG:
+                kind, name = identity
+                lineage.catalog[CatalogKey(EntryKind(kind), name)] = _decode_catalog_entry(content)
             case Subject.DATASET:
                 dataset = DatasetId(*identity)
                 lineage.datasets[dataset] = _decode_dataset(dataset, content)
@@ -94,6 +110,23 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
 
 def _run_key(run: RunId) -> Key:
     return Key(Subject.RUN, (*run.job, run.run))
+
+
+def _encode_catalog_entry(entry: CatalogEntry) -> JsonObject:
+    return {
+        "span": _encode_span(entry.span),
+        "described": [*_encode_order(entry.described.order), entry.described.value] if entry.described else None,
+        "deleted": _encode_order(entry.deleted) if entry.deleted else None,
+    }
+
+
+def _decode_catalog_entry(content: JsonObject) -> CatalogEntry:
+    described, deleted = content["described"], content["deleted"]
+    return CatalogEntry(
+        _decode_span(content["span"]),
+        Register(_decode_order(described[:2]), described[2]) if described else None,
+        _decode_order(deleted) if deleted else None,
+    )
 
 
 def _encode_dataset(record: DatasetRecord) -> JsonObject:

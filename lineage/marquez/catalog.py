@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Namespaces, jobs, runs and datasets in Marquez's shapes."""
+"""Jobs, runs and datasets in Marquez's shapes."""
 
 from collections.abc import Iterable
 
-from lineage.events import DatasetId, JobId, JsonObject, identity_json
+from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.event import Order
+from lineage.events.own_facets import DATASET_FACET, DELETED_FACET
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.job_record import JobRecord, RunRecord, Uses
-from lineage.graph.mergeable import Span
+from lineage.marquez.column_facets import Transformations
+from lineage.marquez.sources import span_times
+from lineage.marquez.tags import Tag, tags_of_facets
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10
-_OWNER = "anonymous"
 _JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
 
 
@@ -27,17 +29,8 @@ class Catalog:
         self._graph = graph
         self._now = now
         self._dataset_versions: dict[DatasetId, DatasetVersions] = {}
+        self._transformations: dict[DatasetId, Transformations] = {}
         self._job_versions: dict[tuple[JobId, frozenset[DatasetId], frozenset[DatasetId]], str] = {}
-
-    def namespace(self, name: str) -> JsonObject:
-        """Render an existing namespace."""
-        return {
-            "name": name,
-            **_span_times(self._lineage.namespaces[name]),
-            "ownerName": _OWNER,
-            "description": None,
-            "isHidden": False,
-        }
 
     def job(self, job: JobId) -> JsonObject:
         """Render a job with its facets and latest runs."""
@@ -46,7 +39,7 @@ class Catalog:
         return {
             **self.job_summary(job),
             "latestRuns": [self.run(run) for run in runs],
-            "facets": record.facets.values(),
+            "facets": _without(DELETED_FACET, record.facets.values()),
             "vanishedEdges": [
                 {
                     "direction": edge.direction,
@@ -59,29 +52,36 @@ class Catalog:
         }
 
     def job_summary(self, job: JobId) -> JsonObject:
-        """Render a job as a node of the lineage graph."""
+        """Render a job without its runs and facets."""
         record = self._lineage.jobs[job]
         view = self._graph.job_lineages[job]
         facets = record.facets.values()
         run = view.latest_run
-        parent = ((run and run.facets.get("parent")) or {}).get("job", {}).get("name")
+        named = ((run and run.facets.get("parent")) or {}).get("job")
+        parent = JobId(named["namespace"], named["name"]) if named else None
         return {
             "id": identity_json(job),
             "type": _JOB_TYPES.get(facets.get("jobType", {}).get("processingType", ""), "BATCH"),
             "name": job.name,
-            "simpleName": job.name.removeprefix(f"{parent}."),
-            "parentJobName": parent,
-            "parentJobUuid": None,
-            **_span_times(record.span),
+            "simpleName": job.name.removeprefix(f"{parent.name}.") if parent else job.name,
+            "parentJobName": parent.name if parent else None,
+            "parentJobUuid": version_id(["job", *parent]) if parent else None,
+            **span_times(record.span),
             "namespace": job.namespace,
             "inputs": [identity_json(dataset) for dataset in sorted(view.inputs)],
             "outputs": [identity_json(dataset) for dataset in sorted(view.outputs)],
-            "tags": _tags_of_facets(facets),
+            "tags": _tag_names(tags_of_facets(facets), ""),
+            "labels": [],
             "location": facets.get("sourceCodeLocation", {}).get("url"),
             "description": facets.get("documentation", {}).get("description"),
             "latestRun": self.run(run) if run else None,
             "currentVersion": self._job_version(job, view.inputs, view.outputs),
         }
+
+    def job_node(self, job: JobId) -> JsonObject:
+        """Render a job as a node of the lineage graph."""
+        run = self._graph.job_lineages[job].latest_run
+        return {**self.job_summary(job), "currentRunUuid": run.id.run if run else None}
 
     def job_versions(self, job: JobId) -> list[JobVersion]:
         """Return the versions of a job, newest first."""
@@ -92,7 +92,7 @@ class Catalog:
         record = self._lineage.jobs[job]
         identity = job_version_id(job, version.inputs, version.outputs)
         return {
-            "id": {**identity_json(job), "version": identity},
+            "id": identity_json(job),
             "name": job.name,
             "createdAt": format_time(version.created),
             "version": identity,
@@ -115,14 +115,14 @@ class Catalog:
         took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
         return {
             "id": run.id.run,
-            **_span_times(run.span),
+            **span_times(run.span),
             "nominalStartTime": nominal.get("nominalStartTime"),
             "nominalEndTime": nominal.get("nominalEndTime"),
             "state": outcome.state,
             "startedAt": _optional_time(started),
             "endedAt": _optional_time(outcome.ended),
             "durationMs": took,
-            "args": {},
+            "args": _run_arguments(run.facets.get("executionParameters")),
             "jobVersion": {
                 **identity_json(run.id.job),
                 "version": self._job_version(run.id.job, frozenset(run.inputs), frozenset(run.outputs)),
@@ -148,16 +148,18 @@ class Catalog:
         """Render a dataset as a node of the lineage graph."""
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
+        tags = tags_of_facets(facets)
+        stated = facets.get(DATASET_FACET) or {}
         return {
             "id": identity_json(dataset),
-            "type": "STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE",
+            "type": stated.get("type") or ("STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE"),
             "name": dataset.name,
-            "physicalName": dataset.name,
-            **_span_times(record.span),
+            "physicalName": stated.get("physicalName") or dataset.name,
+            **span_times(record.span),
             "namespace": dataset.namespace,
-            "sourceName": dataset.namespace,
-            "fields": _field_rows(record.fields(), facets),
-            "tags": _tags_of_facets(facets),
+            "sourceName": stated.get("sourceName") or dataset.namespace,
+            "fields": _field_rows(record.fields(), tags),
+            "tags": _tag_names(tags, ""),
             "lastModifiedAt": None,
             "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
             "description": facets.get("documentation", {}).get("description"),
@@ -183,7 +185,7 @@ class Catalog:
             "id": {**identity_json(dataset), "version": identity},
             "createdAt": format_time(version.order.time),
             "version": identity,
-            "fields": _field_rows(version.fields, facets),
+            "fields": _field_rows(version.fields, tags_of_facets(facets)),
             "lifecycleState": None,
             "description": summary["description"],
             "currentSchemaVersion": version_id([dataset, version.fields]),
@@ -220,72 +222,76 @@ class Catalog:
                 return found
         return None
 
+    def transformations(self, dataset: DatasetId) -> Transformations:
+        """Return the transformations of a dataset's columns, cached by this catalog."""
+        found = self._transformations.get(dataset)
+        if found is None:
+            record = self._lineage.datasets.get(dataset)
+            facet = record.facets.get("columnLineage") if record else None
+            found = self._transformations[dataset] = Transformations(facet)
+        return found
+
+    def current_version(self, dataset: DatasetId) -> str | None:
+        """Return the id of a dataset's current version; None for an unknown dataset."""
+        return self.dataset_versions(dataset).current_id() if dataset in self._lineage.datasets else None
+
+    def input_fields(self, edges: Iterable[ColumnEdge]) -> list[JsonObject]:
+        """Return the distinct sources of one column over all jobs."""
+        rows = {
+            (edge.source, edge.source_field, edge.subtype or edge.type or ""): {
+                "namespace": edge.source.namespace,
+                "dataset": edge.source.name,
+                "field": edge.source_field,
+                **self.transformations(edge.output).of_edge(edge),
+            }
+            for edge in edges
+        }
+        return [row for _, row in sorted(rows.items(), key=lambda item: item[0])]
+
     def _column_lineage(self, record: DatasetRecord) -> list[JsonObject]:
         found: dict[str, set[ColumnEdge]] = {}
         for producer in self._graph.producers.get(record.id, ()):
             for edge in self._graph.job_lineages[producer].columns:
                 if edge.output == record.id and edge.field is not None:
                     found.setdefault(edge.field, set()).add(edge)
+        transformations = self.transformations(record.id)
         return [
-            {"name": name, "inputFields": input_fields(edges), **_transformation_keys(_common_kind(edges))}
+            {"name": name, "inputFields": self.input_fields(edges), **transformations.of_field(name, edges)}
             for name, edges in sorted(found.items())
         ]
 
 
-def input_fields(edges: Iterable[ColumnEdge]) -> list[JsonObject]:
-    """Return the distinct sources of one column over all jobs."""
-    sources = {(edge.source, edge.source_field, edge.subtype or edge.type or "") for edge in edges}
-    return [
-        {
-            "namespace": dataset.namespace,
-            "dataset": dataset.name,
-            "datasetVersion": None,
-            "field": field,
-            **_transformation_keys(kind),
-        }
-        for dataset, field, kind in sorted(sources)
-    ]
-
-
-def _common_kind(edges: Iterable[ColumnEdge]) -> str:
-    """Return the kind common to all edges of a column, or an empty string."""
-    kinds = {edge.subtype or edge.type or "" for edge in edges}
-    return kinds.pop() if len(kinds) == 1 else ""
-
-
-def _transformation_keys(kind: str) -> JsonObject:
-    return {"transformationDescription": None, "transformationType": kind or None}
-
-
-def _field_rows(fields: Iterable[JsonObject], facets: dict[str, JsonObject]) -> list[JsonObject]:
-    tags = facets.get("tags", {}).get("tags")
+def _field_rows(fields: Iterable[JsonObject], tags: set[Tag]) -> list[JsonObject]:
     rendered = []
     for field in fields:
         row: JsonObject = {
             "name": field["name"],
             "type": field.get("type"),
-            "tags": sorted(_tag_names(tags, field["name"])),
+            "tags": _tag_names(tags, field["name"]),
             "description": field.get("description"),
         }
         if field.get("fields"):
-            row["fields"] = _field_rows(field["fields"], {})
+            row["fields"] = _field_rows(field["fields"], set())
         rendered.append(row)
     return rendered
 
 
-def _tags_of_facets(facets: dict[str, JsonObject]) -> list[str]:
-    return sorted(_tag_names(facets.get("tags", {}).get("tags"), None))
+def _tag_names(tags: set[Tag], field: str) -> list[str]:
+    return sorted(tag.key for tag in tags if tag.field == field)
 
 
-def _tag_names(tags: object, field: str | None) -> set[str]:
-    if not isinstance(tags, list):
-        return set()
-    mine = (tag for tag in tags if isinstance(tag, dict) and tag.get("field") == field)
-    return {tag["key"] for tag in mine if isinstance(tag.get("key"), str)}
+def _run_arguments(facet: JsonObject | None) -> dict[str, str]:
+    """Return the parameters of a run as Marquez's `args`: texts by name."""
+    rows = (facet or {}).get("parameters")
+    return {
+        name: value if isinstance(value := row.get("value"), str) else canonical_json(value).decode()
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict) and isinstance(name := row.get("key"), str)
+    }
 
 
-def _span_times(span: Span) -> JsonObject:
-    return {"createdAt": format_time(span.first.time), "updatedAt": format_time(span.last.time)}
+def _without(name: str, facets: JsonObject) -> JsonObject:
+    return {key: facet for key, facet in facets.items() if key != name}
 
 
 def _optional_time(nanos: int | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lineage.events import DatasetId, JsonObject
 from lineage.graph import Graph
 from lineage.graph.adjacency import Column
-from lineage.marquez.catalog import Catalog, input_fields
+from lineage.marquez.catalog import Catalog
 from lineage.marquez.node_ids import NodeRef, node_id
 
 _COLUMNS_PER_SLICE = 1000
@@ -69,22 +69,28 @@ class ColumnNeighbourhood:
     def _column_node(self, catalog: Catalog, column: Column) -> JsonObject:
         sources = sorted(_neighbour_columns(self._graph, column, upstream=True) & self._found)
         targets = sorted(_neighbour_columns(self._graph, column, upstream=False) & self._found)
+        edges = self._graph.columns_into.get(column, set())
         return {
             "id": node_id(column),
             "type": "DATASET_FIELD",
             "data": {
                 "namespace": column.dataset.namespace,
                 "dataset": column.dataset.name,
-                "datasetVersion": None,
+                "datasetVersion": catalog.current_version(column.dataset),
                 "field": column.field,
                 "fieldType": catalog.field_type(column),
-                "transformationDescription": None,
-                "transformationType": None,
-                "inputFields": input_fields(self._graph.columns_into.get(column, set())),
+                **catalog.transformations(column.dataset).of_field(column.field or "", edges),
+                "inputFields": _with_versions(catalog, catalog.input_fields(edges)),
             },
             "inEdges": [{"origin": node_id(column), "destination": node_id(source)} for source in sources],
             "outEdges": [{"origin": node_id(column), "destination": node_id(target)} for target in targets],
         }
+
+
+def _with_versions(catalog: Catalog, rows: list[JsonObject]) -> list[JsonObject]:
+    return [
+        {**row, "datasetVersion": catalog.current_version(DatasetId(row["namespace"], row["dataset"]))} for row in rows
+    ]
 
 
 def _start_columns(graph: Graph, start: NodeRef) -> set[Column]:

@@ -1,51 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sorted index of all jobs and datasets by namespace and name, updated incrementally."""
+"""Sorted index of all jobs and datasets that are not deleted, updated incrementally."""
 
 from collections.abc import Callable, Iterator
-from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import LineageRecords
 from lineage.marquez.names import SortedNames
+from lineage.marquez.recency import RecentJobs
 
-_NAMES_PER_SLICE = 2000
-"""Names indexed between two yields: some milliseconds."""
+_NODES_PER_SLICE = 2000
+"""Jobs or datasets indexed between two yields: some milliseconds."""
 
 _Id = TypeVar("_Id", JobId, DatasetId)
 
 
 class NameIndex(Generic[_Id]):
-    """Sorted identities of a mapping that only grows."""
+    """Sorted identities by namespace and name."""
 
-    def __init__(self, keys: dict[_Id, Any], identity: Callable[[str, str], _Id]) -> None:
-        self._keys: dict[_Id, Any] = keys
+    def __init__(self, identity: Callable[[str, str], _Id]) -> None:
         self._identity: Callable[[str, str], _Id] = identity
-        self._taken = 0
-        self._waiting: list[_Id] = []
         self._names: dict[str, SortedNames] = {}
+        self._size = 0
         self.namespaces = SortedNames()
 
-    def index_new_keys(self) -> bool:
-        """Index one slice of new keys; return False if there were none."""
-        # A dictionary keeps insertion order: new keys are the last ones.
-        new = len(self._keys) - self._taken
-        self._waiting += islice(reversed(self._keys), new)
-        self._taken += new
-        part, self._waiting = self._waiting[-_NAMES_PER_SLICE:], self._waiting[:-_NAMES_PER_SLICE]
-        for namespace, name in part:
-            names = self._names.get(namespace)
-            if names is None:
-                names = self._names[namespace] = SortedNames()
-                self.namespaces.add(namespace)
-            names.add(name)
-        return bool(part)
+    def add(self, node: _Id) -> None:
+        """Add an identity; idempotent."""
+        names = self._names.get(node.namespace)
+        if names is None:
+            names = self._names[node.namespace] = SortedNames()
+        if not names:
+            self.namespaces.add(node.namespace)
+        self._size += names.add(node.name)
+
+    def discard(self, node: _Id) -> None:
+        """Remove an identity if present."""
+        names = self._names.get(node.namespace)
+        if names is not None and names.discard(node.name):
+            self._size -= 1
+            if not names:
+                self.namespaces.discard(node.namespace)
 
     def count(self, namespace: str | None = None) -> int:
         """Return the number of indexed names, in one namespace or in all."""
-        if namespace is None:
-            return self._taken - len(self._waiting)
-        return len(self._names.get(namespace, ()))
+        return self._size if namespace is None else len(self._names.get(namespace, ()))
 
     def page(self, namespace: str | None, offset: int, limit: int) -> list[_Id]:
         """Return one page of the identities in one namespace or in all."""
@@ -80,14 +78,56 @@ class NameIndex(Generic[_Id]):
 
 
 class Index:
-    """Sorted names of jobs and datasets. Run `steps` before reading to update it."""
+    """Jobs and datasets by name, and jobs by time of their last event; without deleted ones.
+
+    Run `steps` before reading to update it.
+    """
 
     def __init__(self, lineage: LineageRecords) -> None:
         self.lineage = lineage
-        self.jobs: NameIndex[JobId] = NameIndex(lineage.jobs, JobId)
-        self.datasets: NameIndex[DatasetId] = NameIndex(lineage.datasets, DatasetId)
+        self.jobs: NameIndex[JobId] = NameIndex(JobId)
+        self.datasets: NameIndex[DatasetId] = NameIndex(DatasetId)
+        self.recent_jobs = RecentJobs()
+        self._changes = lineage.follow()
+        self._jobs = list(lineage.jobs)
+        self._datasets = list(lineage.datasets)
 
     def steps(self) -> Iterator[None]:
-        """Index everything new; yields after each slice."""
-        while self.jobs.index_new_keys() or self.datasets.index_new_keys():
+        """Index every change; yields after each slice."""
+        while self._take_changes():
+            for job in _last_slice(self._jobs):
+                self._update_job(job)
             yield
+            for dataset in _last_slice(self._datasets):
+                self._update_dataset(dataset)
+            yield
+
+    def _take_changes(self) -> bool:
+        """Move changes to the waiting lists; return whether anything waits."""
+        self._jobs += self._changes.jobs
+        self._datasets += self._changes.datasets
+        self._changes.jobs.clear()
+        self._changes.datasets.clear()
+        return bool(self._jobs or self._datasets)
+
+    def _update_job(self, job: JobId) -> None:
+        record = self.lineage.jobs[job]
+        if self.lineage.catalog.is_deleted_job(record):
+            self.jobs.discard(job)
+            self.recent_jobs.discard(job)
+        else:
+            self.jobs.add(job)
+            self.recent_jobs.update(job, record.span.last.time)
+
+    def _update_dataset(self, dataset: DatasetId) -> None:
+        if self.lineage.catalog.is_deleted_dataset(self.lineage.datasets[dataset]):
+            self.datasets.discard(dataset)
+        else:
+            self.datasets.add(dataset)
+
+
+def _last_slice(waiting: list[_Id]) -> list[_Id]:
+    """Remove and return the last slice of a list."""
+    part = waiting[-_NODES_PER_SLICE:]
+    del waiting[-_NODES_PER_SLICE:]
+    return part

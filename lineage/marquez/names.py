@@ -43,18 +43,18 @@ class SortedNames:
     def __len__(self) -> int:
         return self._size
 
-    def add(self, name: str) -> None:
-        """Add a name; idempotent."""
+    def add(self, name: str) -> bool:
+        """Add a name; return False if it was present."""
         if not self._buckets:
             self._buckets.append(_NameBucket([name]))
             self._firsts.append(name)
             self._size = 1
-            return
+            return True
         at = max(0, bisect_right(self._firsts, name) - 1)
         bucket = self._buckets[at]
         place = bisect_left(bucket.names, name)
         if place < len(bucket.names) and bucket.names[place] == name:
-            return
+            return False
         insort(bucket.names, name)
         bucket.invalidate()
         self._size += 1
@@ -64,6 +64,23 @@ class SortedNames:
             del bucket.names[_MAX_BUCKET_SIZE // 2 :]
             self._buckets.insert(at + 1, _NameBucket(upper))
             self._firsts.insert(at + 1, upper[0])
+        return True
+
+    def discard(self, name: str) -> bool:
+        """Remove a name; return False if it was absent."""
+        at = max(0, bisect_right(self._firsts, name) - 1)
+        bucket = self._buckets[at] if self._buckets else _NameBucket([])
+        place = bisect_left(bucket.names, name)
+        if place == len(bucket.names) or bucket.names[place] != name:
+            return False
+        del bucket.names[place]
+        bucket.invalidate()
+        self._size -= 1
+        if bucket.names:
+            self._firsts[at] = bucket.names[0]
+        else:
+            del self._buckets[at], self._firsts[at]
+        return True
 
     def page(self, offset: int, limit: int) -> list[str]:
         """Return `limit` names from a position on."""

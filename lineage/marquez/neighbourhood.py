@@ -72,7 +72,7 @@ class Neighbourhood:
         return {
             "id": node_id(job),
             "type": "JOB",
-            "data": catalog.job_summary(job),
+            "data": catalog.job_node(job),
             "inEdges": [_edge_json(dataset, job) for dataset in sorted(view.inputs)],
             "outEdges": [_edge_json(job, dataset) for dataset in sorted(view.outputs)],
         }

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marquez's node ids: `dataset:{namespace}:{name}`, `job:...`, `datasetField:{namespace}:{name}:{field}`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.adjacency import Column
+from lineage.graph.dataset_record import DatasetRecord
 
 
 class NodeKind(StrEnum):
@@ -35,23 +36,40 @@ def node_id(node: DatasetId | JobId | Column) -> str:
     return ":".join((kind, *node))
 
 
-def find_node(lineage: LineageRecords, graph: Graph, text: str) -> NodeRef | None:
-    """Return the node of an id, or None.
+def find_node(
+    lineage: LineageRecords, graph: Graph, text: str, resolve: Callable[[DatasetId], DatasetId] | None = None
+) -> NodeRef | None:
+    """Return the node of an id, or None; deleted jobs and datasets are not found.
 
     Namespaces and names contain colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
-    split an id unambiguously. The split that names a known node is used.
+    split an id unambiguously. The split that names a known node is used. `resolve` maps an alias to its dataset.
     """
     head, _, rest = text.partition(":")
     for namespace, name in _colon_splits(rest):
-        if namespace not in lineage.namespaces:
+        if resolve is None and namespace not in lineage.namespaces:
             continue
-        if head == NodeKind.JOB and (job := JobId(namespace, name)) in lineage.jobs:
+        if head == NodeKind.JOB and (job := JobId(namespace, name)) in graph.job_lineages:
             return NodeRef(NodeKind.JOB, job=job)
-        if head == NodeKind.DATASET and (dataset := DatasetId(namespace, name)) in lineage.datasets:
+        if head == NodeKind.DATASET and (dataset := _known_dataset(lineage, DatasetId(namespace, name), resolve)):
             return NodeRef(NodeKind.DATASET, column=Column(dataset, None))
-        if head == NodeKind.FIELD and (column := _find_column(lineage, graph, namespace, name)):
+        if head == NodeKind.FIELD and (column := _find_column(lineage, graph, namespace, name, resolve)):
             return NodeRef(NodeKind.FIELD, column=column)
     return None
+
+
+def aliases_in(record: DatasetRecord, text: str) -> dict[DatasetId, DatasetId]:
+    """Return the aliases of a dataset that a node id may name, each with the dataset."""
+    identifiers = (record.facets.get("symlinks") or {}).get("identifiers") or ()
+    found = (DatasetId(identifier["namespace"], identifier["name"]) for identifier in identifiers)
+    return {alias: record.id for alias in found if f":{alias.namespace}:{alias.name}" in text}
+
+
+def _known_dataset(
+    lineage: LineageRecords, dataset: DatasetId, resolve: Callable[[DatasetId], DatasetId] | None
+) -> DatasetId | None:
+    found = resolve(dataset) if resolve else dataset
+    record = lineage.datasets.get(found)
+    return None if record is None or lineage.catalog.is_deleted_dataset(record) else found
 
 
 def _colon_splits(text: str) -> Iterator[tuple[str, str]]:
@@ -61,10 +79,16 @@ def _colon_splits(text: str) -> Iterator[tuple[str, str]]:
             yield text[:i], text[i + 1 :]
 
 
-def _find_column(lineage: LineageRecords, graph: Graph, namespace: str, text: str) -> Column | None:
+def _find_column(
+    lineage: LineageRecords,
+    graph: Graph,
+    namespace: str,
+    text: str,
+    resolve: Callable[[DatasetId], DatasetId] | None,
+) -> Column | None:
     for name, field in _colon_splits(text):
-        column = Column(DatasetId(namespace, name), field)
-        if column.dataset in lineage.datasets and _has_field(lineage, graph, column):
+        dataset = _known_dataset(lineage, DatasetId(namespace, name), resolve)
+        if dataset is not None and _has_field(lineage, graph, column := Column(dataset, field)):
             return column
     return None
 

@@ -1,29 +1,56 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sources and tags in Marquez's shapes."""
+"""Namespaces, sources and tags in Marquez's shapes."""
 
-from lineage.events import DatasetId, JobId, JsonObject
+from lineage.events import JsonObject
+from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.events.timestamps import format_time
 from lineage.graph import LineageRecords
+from lineage.graph.mergeable import Span
+
+_OWNER = "anonymous"
+"""Owner of a namespace that no request has described; Marquez's default."""
 
 
-def source_of_namespace(lineage: LineageRecords, namespace: str) -> JsonObject:
-    """Render a namespace of datasets (`kafka://host:port`, `s3://bucket`) as a source."""
-    span = lineage.namespaces[namespace]
-    scheme = namespace.partition("://")[0].upper() if "://" in namespace else ""
+def namespace_json(lineage: LineageRecords, name: str) -> JsonObject:
+    """Render an existing namespace."""
+    described = lineage.catalog.content(EntryKind.NAMESPACE, name)
     return {
-        "type": scheme,
-        "name": namespace,
-        "createdAt": format_time(span.first.time),
-        "updatedAt": format_time(span.last.time),
-        "connectionUrl": namespace,
-        "description": None,
+        "name": name,
+        **span_times(lineage.namespaces[name]),
+        "ownerName": described.get("ownerName", _OWNER),
+        "description": described.get("description"),
+        "isHidden": is_hidden_namespace(lineage, name),
     }
 
 
-def tags_of(lineage: LineageRecords, node: JobId | DatasetId) -> set[str]:
-    """Return the names of the tags on a job, or on a dataset and its columns."""
-    facets = lineage.jobs[node].facets if isinstance(node, JobId) else lineage.datasets[node].facets
-    tags = (facets.get("tags") or {}).get("tags")
-    if not isinstance(tags, list):
-        return set()
-    return {tag["key"] for tag in tags if isinstance(tag, dict) and isinstance(tag.get("key"), str)}
+def is_hidden_namespace(lineage: LineageRecords, name: str) -> bool:
+    """Return whether an existing namespace was deleted and no event names it since."""
+    return lineage.catalog.is_deleted_with_namespace(name, lineage.namespaces[name].last)
+
+
+def source_json(lineage: LineageRecords, name: str) -> JsonObject:
+    """Render a source: a namespace of datasets (`kafka://host:port`, `s3://bucket`), or one that a request made."""
+    entry = lineage.catalog.get(CatalogKey(EntryKind.SOURCE, name))
+    described = entry.content if entry else {}
+    return {
+        "type": described.get("type", name.partition("://")[0].upper() if "://" in name else ""),
+        "name": name,
+        **span_times(entry.span if entry else lineage.namespaces[name]),
+        "connectionUrl": described.get("connectionUrl", name),
+        "description": described.get("description"),
+    }
+
+
+def names_of_kind(lineage: LineageRecords, kind: EntryKind) -> set[str]:
+    """Return the names of all catalog entries of one kind."""
+    return {key.name for key in lineage.catalog if key.kind is kind}
+
+
+def tag_json(lineage: LineageRecords, name: str) -> JsonObject:
+    """Render a tag."""
+    return {"name": name, "description": lineage.catalog.content(EntryKind.TAG, name).get("description")}
+
+
+def span_times(span: Span) -> JsonObject:
+    """Return times of first and last event."""
+    return {"createdAt": format_time(span.first.time), "updatedAt": format_time(span.last.time)}

@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Responses in the shapes of Marquez 0.50."""
+"""Responses in the shapes of Marquez 0.51."""
 
 from typing import Literal
 
+from pydantic import ConfigDict
+from pydantic.alias_generators import to_camel
+
 from lineage.api.schemas.base import Facets, NodeName, ResponseModel
+
+
+def _hit_key(name: str) -> str:
+    """Return the key of a search hit: camelCase, but for `run_id`."""
+    return name if name == "run_id" else to_camel(name)
 
 
 class Namespace(ResponseModel):
@@ -101,8 +109,8 @@ class RunFacets(ResponseModel):
     facets: Facets
 
 
-class JobNode(ResponseModel):
-    """Job as a node of the lineage graph."""
+class JobSummary(ResponseModel):
+    """Job without its runs and facets."""
 
     id: NodeName
     type: str
@@ -116,10 +124,17 @@ class JobNode(ResponseModel):
     inputs: list[NodeName]
     outputs: list[NodeName]
     tags: list[str]
+    labels: list[str]
     location: str | None
     description: str | None
     latest_run: Run | None
     current_version: str
+
+
+class JobNode(JobSummary):
+    """Job as a node of the lineage graph."""
+
+    current_run_uuid: str | None
 
 
 class VanishedEdge(ResponseModel):
@@ -131,7 +146,7 @@ class VanishedEdge(ResponseModel):
     reason: str
 
 
-class Job(JobNode):
+class Job(JobSummary):
     """Job with its facets and its ten latest runs."""
 
     latest_runs: list[Run]
@@ -149,7 +164,7 @@ class Jobs(ResponseModel):
 class JobVersion(ResponseModel):
     """Set of inputs and outputs that runs of a job had."""
 
-    id: VersionName
+    id: NodeName
     name: str
     created_at: str
     version: str
@@ -164,7 +179,6 @@ class JobVersions(ResponseModel):
     """One page of the versions of a job, newest first."""
 
     versions: list[JobVersion]
-    total_count: int
 
 
 class Field(ResponseModel):
@@ -182,10 +196,15 @@ class InputField(ResponseModel):
 
     namespace: str
     dataset: str
-    dataset_version: str | None
     field: str
     transformation_description: str | None
     transformation_type: str | None
+
+
+class VersionedInputField(InputField):
+    """Column that another column depends on, with the current version of its dataset."""
+
+    dataset_version: str | None
 
 
 class ColumnLineage(ResponseModel):
@@ -291,7 +310,7 @@ class ColumnData(ResponseModel):
     field_type: str | None
     transformation_description: str | None
     transformation_type: str | None
-    input_fields: list[InputField]
+    input_fields: list[VersionedInputField]
 
 
 class ColumnNode(ResponseModel):
@@ -373,3 +392,45 @@ class NodeCount(ResponseModel):
     start_interval: str
     end_interval: str
     count: int
+
+
+class DatasetHit(ResponseModel):
+    """Dataset that a search found, with its last run."""
+
+    model_config = ConfigDict(alias_generator=_hit_key, populate_by_name=True, extra="forbid")
+
+    run_id: str | None
+    event_type: str | None
+    name: str
+    namespace: str
+    input_facets: Facets
+    output_facets: Facets
+    facets: Facets
+
+
+class JobHit(ResponseModel):
+    """Job that a search found, with its last run."""
+
+    model_config = ConfigDict(alias_generator=_hit_key, populate_by_name=True, extra="forbid")
+
+    run_id: str | None
+    event_type: str | None
+    name: str
+    namespace: str
+    type: str
+    facets: Facets
+    run_facets: Facets
+
+
+class DatasetHits(ResponseModel):
+    """Datasets that a search found; `highlights` has the matching snippets of each by field."""
+
+    hits: list[DatasetHit]
+    highlights: list[dict[str, list[str]]]
+
+
+class JobHits(ResponseModel):
+    """Jobs that a search found; `highlights` has the matching snippets of each by field."""
+
+    hits: list[JobHit]
+    highlights: list[dict[str, list[str]]]

@@ -160,7 +160,7 @@ def test_oversized_response_is_rejected_with_a_remedy(tmp_path, monkeypatch, pat
         for number in range(30):
             out = dataset(f"t{number}", columnLineage=columns)
             await post(client, body(job=f"j{number}", run=number, inputs=[dataset("a")], outputs=[out]))
-        node = "datasetField:s3://warehouse:a:x"
+        node = "dataset:s3://warehouse:a" if path == "lineage" else "datasetField:s3://warehouse:a:x"
         response = await client.get(f"/api/v1/{path}?nodeId={node}&withDownstream=true&depth=9")
         assert response.status_code == 422
         error = response.json()["error"]

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facets of the service's own events, which express what no facet of the standard does.
+
+Their JSON schemas are in `own_facets.json`. Namespaces, sources and tags are no entities of the standard: dataset
+events of `CATALOG_NAMESPACE` describe them, and create no dataset.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+from lineage.events.event import Event
+from lineage.events.ids import JsonObject
+
+SCHEMA_ID = "urn:lineage-lab:facets:1-0-0"
+CATALOG_NAMESPACE = "urn:lineage-lab:catalog"
+CATALOG_FACET = "lineageLab_catalog"
+DELETED_FACET = "lineageLab_deleted"
+"""Facet of a job: the job is deleted until its next event."""
+
+TAGS_FACET = "lineageLab_tags"
+"""Facet of a job or dataset: the tags that requests added and removed, `{"added": [...], "removed": [...]}`."""
+
+DATASET_FACET = "lineageLab_dataset"
+"""Facet of a dataset: type, physical name, source and schema location as Marquez's API states them."""
+
+_SCHEMAS = {
+    CATALOG_FACET: "LineageLabCatalogDatasetFacet",
+    DELETED_FACET: "LineageLabDeletedJobFacet",
+    TAGS_FACET: "LineageLabTagsFacet",
+    DATASET_FACET: "LineageLabDatasetFacet",
+}
+
+
+class EntryKind(StrEnum):
+    """Kind of a catalog entry."""
+
+    NAMESPACE = "NAMESPACE"
+    SOURCE = "SOURCE"
+    TAG = "TAG"
+
+
+class CatalogKey(NamedTuple):
+    """Identity of a catalog entry."""
+
+    kind: EntryKind
+    name: str
+
+
+class CatalogStatement(NamedTuple):
+    """Content of a catalog entry that one event states; `deleted` if the event deletes the entry."""
+
+    key: CatalogKey
+    content: JsonObject
+    deleted: bool
+
+
+def own_facet_schema(name: str) -> str:
+    """Return the schema URL of one of these facets."""
+    return f"{SCHEMA_ID}#/$defs/{_SCHEMAS[name]}"
+
+
+def catalog_statement(event: Event) -> CatalogStatement | None:
+    """Return the catalog entry that an event describes; None for every other event."""
+    if event.dataset is None or event.dataset.namespace != CATALOG_NAMESPACE:
+        return None
+    facet = (event.body["dataset"].get("facets") or {}).get(CATALOG_FACET) or {}
+    kind, name = facet.get("kind"), facet.get("name")
+    if kind not in frozenset(EntryKind) or not isinstance(name, str) or not name:
+        return None
+    content = {key: value for key, value in facet.items() if not key.startswith("_") and isinstance(value, str)}
+    return CatalogStatement(CatalogKey(EntryKind(kind), name), content, facet.get("deleted") is True)
