@@ -178,7 +178,7 @@ class Service:
 
     def canonical_dataset(self, dataset: DatasetId) -> DatasetId:
         """Return the canonical identity of a dataset under the naming rules and the known table locations."""
-        return self._reader.names().dataset(*dataset)
+        return self.reader.names().dataset(*dataset)
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Retry a dead letter; return True if it succeeded and was released.

@@ -14,7 +14,8 @@ from lineage.api import (
     routes_lineage,
     routes_operations,
     routes_page,
-    routes_unsupported,
+    routes_search,
+    routes_writes,
 )
 from lineage.api.errors import install_error_handlers
 from lineage.api.lab import read_lab
@@ -70,7 +71,8 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
         routes_graph,
         routes_operations,
         routes_impact,
-        routes_unsupported,
+        routes_search,
+        routes_writes,
     ):
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)

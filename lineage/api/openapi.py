@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 
 from lineage.api.routes_ingest import documented
 from lineage.api.schemas.base import ErrorResponse
+from lineage.api.schemas.marquez_writes import REQUEST_BODIES
 
 _VALIDATION_ERROR = {"HTTPValidationError", "ValidationError"}
 """Schemas of FastAPI's own 422 response, which this service replaces by `ErrorResponse` with status 400."""
@@ -31,8 +32,9 @@ def _openapi_document(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for name in _VALIDATION_ERROR:
         schemas.pop(name, None)
-    schemas["ErrorResponse"] = ErrorResponse.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update(schemas["ErrorResponse"].pop("$defs", {}))
+    for model in (ErrorResponse, *REQUEST_BODIES):
+        schemas[model.__name__] = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(schemas[model.__name__].pop("$defs", {}))
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}}
     for operations in document["paths"].values():
         for operation in operations.values():

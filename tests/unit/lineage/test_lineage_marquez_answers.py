@@ -178,7 +178,7 @@ def test_dataset_is_found_by_its_aliases(tmp_path):
         assert await get(client, f"/lineage?nodeId=dataset:{WAREHOUSE}:lake.sales.orders") == by_name
         # By a symlinks facet.
         links = {"identifiers": [{"namespace": "hive://metastore", "name": "db.orders", "type": "TABLE"}]}
-        await post(client, body("RUNNING", 51, run=2, job="later", inputs=[dataset("sales/orders", symlinks=links)]))
+        await post(client, body("RUNNING", 52, run=2, job="later", inputs=[dataset("sales/orders", symlinks=links)]))
         by_name = await get(client, f"/lineage?nodeId=dataset:{WAREHOUSE}:sales/orders")
         assert await get(client, "/lineage?nodeId=dataset:hive://metastore:db.orders") == by_name
         column = "/column-lineage?nodeId=datasetField:"

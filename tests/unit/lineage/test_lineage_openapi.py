@@ -54,7 +54,7 @@ def documented():
             stated = set(re.findall(r"`(\w+)`", cells[1])) if header[1] == "parameters" else set()
             previous = previous if cells[1] == "the same" else stated
             method = ""
-            for word in re.findall(r"`((?:GET |POST )?/[^`]*)`", cells[0]):
+            for word in re.findall(r"`((?:GET |POST |PUT |DELETE )?/[^`]*)`", cells[0]):
                 method = word.split()[0] if " " in word else method
                 found[f"{method} {word.split()[-1]}"] = previous
         elif not cells:
