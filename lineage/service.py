@@ -20,7 +20,7 @@ from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
 from lineage.rules.table_locations import TableLocations
 from lineage.settings import Settings
-from lineage.store import END_OF_TIME, Batch, DeadLetterKind, EventLog, EventWriter
+from lineage.store import END_OF_TIME, SEGMENT_EVENTS, Batch, DeadLetterKind, EventLog, EventWriter, StoreError
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.projection import Projection
 
@@ -34,6 +34,9 @@ _MAX_EXPORT_ATTEMPTS = 3
 
 MAX_BATCH_EVENTS = 10_000
 """Maximum number of events of a batch, which is one commit that all other senders wait for."""
+
+_SEALING_PAUSE = 0.01
+"""Seconds between two segments."""
 
 _COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
@@ -108,7 +111,8 @@ class Service:
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
         self._writer: EventWriter[_Pending] = EventWriter(log, settings.queue_size, self._on_batch)
-        self._tasks = [asyncio.create_task(self._apply_committed())]
+        self._unsealed = asyncio.Event()
+        self._tasks = [asyncio.create_task(self._apply_committed()), asyncio.create_task(self._seal_segments())]
         self.forwarder = Forwarder(self, log, self.reader, settings.forward_to) if settings.forward_to else None
         # Before retention starts: it does not compact events that a registered reader has not read.
         log.keep_position(self.forwarder.position if self.forwarder else None)
@@ -323,6 +327,7 @@ class Service:
                         submission.tag.done.set_exception(batch.error)
             else:
                 await self._apply_batch(batch)
+                self._unsealed.set()
                 if self.forwarder is not None:
                     self.forwarder.notify()
             self._written.task_done()
@@ -353,6 +358,20 @@ class Service:
             self.as_of_queries.invalidate(event.order.time)
             self.change_feed.publish(event)
             self.ingest_metrics.record(time.time(), event.order.time / 1e9)
+
+    async def _seal_segments(self) -> None:
+        """Compress stored events in segments whenever there are enough new ones."""
+        while True:
+            try:
+                while await asyncio.to_thread(self.log.seal):
+                    await asyncio.sleep(_SEALING_PAUSE)
+            except StoreError:
+                # Single events take more space, and are read all the same.
+                logger.exception("events cannot be compressed in segments; the next attempt follows later events")
+            next_segment = self.stored + SEGMENT_EVENTS
+            while self.stored < next_segment:
+                self._unsealed.clear()
+                await self._unsealed.wait()
 
     async def _compact_periodically(self, keep: float) -> None:
         """Compact events older than `keep` seconds, periodically."""

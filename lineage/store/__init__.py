@@ -5,10 +5,12 @@ from lineage.store.dead_letters import DeadLetter, DeadLetterKind
 from lineage.store.errors import StoreError, StoreFull, StoreUnusable
 from lineage.store.log import EventLog, EventQuery
 from lineage.store.rows import END_OF_TIME
+from lineage.store.segments import SEGMENT_EVENTS
 from lineage.store.writer import Batch, EventWriter, QueueFull
 
 __all__ = [
     "END_OF_TIME",
+    "SEGMENT_EVENTS",
     "Batch",
     "DeadLetter",
     "DeadLetterKind",

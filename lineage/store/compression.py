@@ -13,7 +13,7 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(body: bytes) -> bytes:
-    """Return the JSON of one event. Rows of schema 2 and before hold it uncompressed.
+    """Return the JSON of one event. It is not compressed in segments, nor in rows of schema 2 and before.
 
     Raises:
         ValueError: the body is damaged.

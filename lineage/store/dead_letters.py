@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lineage.store.compression import decompress
 from lineage.store.database import Database
+from lineage.store.segments import Bodies
 
 
 class DeadLetterKind(StrEnum):
@@ -67,15 +68,17 @@ class DeadLetters:
     def page(self, limit: int, offset: int = 0, trouble: DeadLetterKind | None = None) -> list[DeadLetter]:
         """Return one page, oldest first; `trouble` selects one kind."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT d.kind, d.hash, d.error, d.parked_at, e.body FROM dead_letters d"
-                " LEFT JOIN events e ON e.hash = d.hash WHERE ?1 IS NULL OR d.kind = ?1"
-                " ORDER BY d.id LIMIT ?2 OFFSET ?3",
+            bodies = Bodies(connection)
+            found = connection.execute(
+                "SELECT e.seq, d.kind, d.hash, d.error, d.parked_at, b.body FROM dead_letters d"
+                " LEFT JOIN events e ON e.hash = d.hash LEFT JOIN bodies b ON b.seq = e.seq"
+                " WHERE ?1 IS NULL OR d.kind = ?1 ORDER BY d.id LIMIT ?2 OFFSET ?3",
                 (trouble, limit, offset),
-            ).fetchall()
+            )
+            rows = [row if row[0] is None else next(bodies.joined([row])) for row in found]
         return [
             DeadLetter(DeadLetterKind(kind), content_hash, error, parked_at, _readable(body))
-            for kind, content_hash, error, parked_at, body in rows
+            for _, kind, content_hash, error, parked_at, body in rows
         ]
 
 

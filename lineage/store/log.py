@@ -15,17 +15,19 @@ from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetterKind, DeadLetters
 from lineage.store.rows import (
     END_OF_TIME,
-    EVENT_COLUMNS,
     MAX_PAGE_BYTES,
     PAGE,
+    SELECT_EVENTS,
     DamagedRowHandler,
     EventRow,
     StoredEvent,
     event_rows,
+    read_rows,
     stored_event,
     stored_events,
     up_to,
 )
+from lineage.store.segments import Bodies, Segments
 from lineage.store.snapshots import Snapshots
 
 _ROWS_PER_INSERT = 64
@@ -56,6 +58,7 @@ class EventLog:
         self._database = Database(directory, max_bytes)
         self.path = self._database.path
         self.snapshots = Snapshots(self._database)
+        self._segments = Segments(self._database)
         self.dead_letters = DeadLetters(self._database)
 
     def append(self, events: Sequence[Original], accepted: int | None = None) -> list[bool]:
@@ -90,10 +93,9 @@ class EventLog:
         Raises:
             ValueError: the row is damaged.
         """
-        query = f"SELECT {EVENT_COLUMNS} FROM events WHERE hash = ?"
         with self._database.reading() as connection:
-            row = connection.execute(query, (content_hash,)).fetchone()
-        return None if row is None else stored_event(EventRow(*row))
+            rows = read_rows(connection, f"{SELECT_EVENTS} WHERE e.hash = ?", (content_hash,))
+        return stored_event(rows[0]) if rows else None
 
     def after(self, seq: int, limit: int) -> list[StoredEvent]:
         """Return up to `limit` events after number `seq`, in order of arrival.
@@ -130,26 +132,26 @@ class EventLog:
         A page ends before `limit` if one more event would exceed `MAX_PAGE_BYTES`; it holds at least one, so that
         reading page by page reaches the end.
         """
-        where = "kind = ? AND event_time >= ? AND event_time < ?"
+        where = "e.kind = ? AND e.event_time >= ? AND e.event_time < ?"
         after = 0 if query.after is None else query.after
         before = 2**63 - 1 if query.before is None else query.before
         bounds: tuple[object, ...] = (Kind.RUN.value, after, before)
         if query.run is not None:
-            where += " AND run = ?"
+            where += " AND e.run = ?"
             bounds += (query.run.lower(),)
         order = "DESC" if query.newest_first else "ASC"
-        page = f"SELECT body FROM events WHERE {where} ORDER BY event_time {order}, hash {order} LIMIT ? OFFSET ?"
+        page = f"{SELECT_EVENTS} WHERE {where} ORDER BY e.event_time {order}, e.hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
-            rows = connection.execute(page, (*bounds, query.limit, query.offset))
-            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, ((decompress(body),) for (body,) in rows), 0)]
-            total = connection.execute(f"SELECT count(*) FROM events WHERE {where}", bounds).fetchone()[0]
+            rows = Bodies(connection).joined(connection.execute(page, (*bounds, query.limit, query.offset)))
+            bodies = [body for (body,) in up_to(MAX_PAGE_BYTES, ((decompress(row[-1]),) for row in rows), 0)]
+            total = connection.execute(f"SELECT count(*) FROM events e WHERE {where}", bounds).fetchone()[0]
         return bodies, total
 
     def latest_run_events(self, number: int) -> list[StoredEvent]:
         """Return the latest `number` run events by event time, newest first. Damaged rows are left out."""
-        query = f"SELECT {EVENT_COLUMNS} FROM events WHERE kind = ? ORDER BY event_time DESC, hash DESC LIMIT ?"
+        query = f"{SELECT_EVENTS} WHERE e.kind = ? ORDER BY e.event_time DESC, e.hash DESC LIMIT ?"
         with self._database.reading() as connection:
-            rows = [EventRow(*row) for row in connection.execute(query, (Kind.RUN.value, number))]
+            rows = read_rows(connection, query, (Kind.RUN.value, number))
         return list(stored_events(rows, lambda _hash, _error: None))
 
     def position(self, name: str) -> int:
@@ -189,6 +191,10 @@ class EventLog:
             if removed or not damaged:
                 return removed
 
+    def seal(self) -> int:
+        """Compress one segment of events (see `Segments.seal`); return the number of events, 0 if there are too few."""
+        return self._segments.seal()
+
     def shrink(self) -> None:
         """Shrink the file by the pages that compacted events have freed."""
         self._database.shrink()
@@ -219,9 +225,19 @@ def _insert_events(connection: sqlite3.Connection, events: Sequence[Original], a
         if is_new:
             known.add(event.hash)
             effective = min(event.time, accepted + MAX_CLOCK_SKEW)
-            values += (event.hash, event.kind.value, effective, accepted, event.run, compress(event.data))
+            values += (event.hash, event.kind.value, effective, accepted, event.run)
     if values:
-        rows = ",".join(["(?,?,?,?,?,?)"] * sum(stored))
-        columns = "hash, kind, event_time, received_at, run, body"
-        connection.execute(f"INSERT INTO events ({columns}) VALUES {rows}", values)
+        rows = ",".join(["(?,?,?,?,?)"] * sum(stored))
+        columns = "hash, kind, event_time, received_at, run"
+        last = connection.execute(f"INSERT INTO events ({columns}) VALUES {rows}", values).lastrowid
+        _insert_bodies(connection, [event.data for event, is_new in zip(events, stored, strict=True) if is_new], last)
     return stored
+
+
+def _insert_bodies(connection: sqlite3.Connection, bodies: list[bytes], last: int | None) -> None:
+    """Insert the bodies of the events just inserted, whose numbers are consecutive and end at `last`."""
+    assert last is not None
+    values: list[object] = []
+    for seq, data in enumerate(bodies, last - len(bodies) + 1):
+        values += (seq, compress(data))
+    connection.execute(f"INSERT INTO bodies VALUES {','.join(['(?,?)'] * len(bodies))}", values)

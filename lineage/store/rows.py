@@ -11,6 +11,7 @@ from lineage.events import EventError, Original, canonical_json, read_original
 from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
+from lineage.store.segments import Bodies
 
 PAGE = 500
 END_OF_TIME = 2**63 - 1
@@ -22,11 +23,12 @@ DamagedRowHandler = Callable[[bytes, Exception], None]
 """Callback for a damaged row: the hash it was stored under, and the error."""
 
 
-EVENT_COLUMNS = "seq, hash, received_at, body"
+SELECT_EVENTS = "SELECT e.seq, e.hash, e.received_at, b.body FROM events e LEFT JOIN bodies b USING (seq)"
+"""Rows for `Bodies.joined`, which make an `EventRow` each."""
 
 
 class EventRow(NamedTuple):
-    """Row of an event, in the order of `EVENT_COLUMNS`."""
+    """Row of an event, in the order of the columns of `SELECT_EVENTS`."""
 
     seq: int
     hash: bytes
@@ -44,8 +46,14 @@ class StoredEvent(NamedTuple):
 
 def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
     """Return up to `limit` rows after number `after`, in order of arrival, of event time (ns) `until` or before."""
-    query = f"SELECT {EVENT_COLUMNS} FROM events WHERE seq > ? AND event_time <= ? ORDER BY seq LIMIT ?"
-    return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, connection.execute(query, (after, until, limit)), 3)]
+    query = f"{SELECT_EVENTS} WHERE e.seq > ? AND e.event_time <= ? ORDER BY e.seq LIMIT ?"
+    return read_rows(connection, query, (after, until, limit))
+
+
+def read_rows(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> list[EventRow]:
+    """Return the rows of a query that starts with `SELECT_EVENTS`, a page of them at most."""
+    rows = Bodies(connection).joined(connection.execute(query, values))
+    return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, rows, 3)]
 
 
 def up_to(limit: int, rows: Iterable[tuple[Any, ...]], body: int) -> Iterator[tuple[Any, ...]]:

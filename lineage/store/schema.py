@@ -68,12 +68,21 @@ _MIGRATIONS = (
         kind TEXT NOT NULL,           -- run, job, dataset
         event_time INTEGER NOT NULL,  -- effective time, nanoseconds since the epoch
         received_at INTEGER NOT NULL, -- first acceptance
-        run TEXT,                     -- UUID of a run event's run, lower case
+        run TEXT                      -- UUID of a run event's run, lower case
+    ) STRICT;
+    CREATE TABLE bodies (             -- events that are in no segment yet
+        seq INTEGER PRIMARY KEY,
         body BLOB NOT NULL            -- the event as it came, zstd; uncompressed where migrated
     ) STRICT;
+    CREATE TABLE segments (           -- events `first` to `last`, compressed together
+        first INTEGER PRIMARY KEY,
+        last INTEGER NOT NULL,
+        body BLOB NOT NULL            -- zstd of MessagePack: number of the event -> the event as it came
+    ) STRICT;
     INSERT INTO originals SELECT seq, hash, kind, min(event_time, received_at + 300000000000), received_at,
-        CASE WHEN json_valid(CAST(body AS TEXT)) THEN lower(json_extract(CAST(body AS TEXT), '$.run.runId')) END,
-        body FROM events ORDER BY seq;
+        CASE WHEN json_valid(CAST(body AS TEXT)) THEN lower(json_extract(CAST(body AS TEXT), '$.run.runId')) END
+        FROM events ORDER BY seq;
+    INSERT INTO bodies SELECT seq, body FROM events ORDER BY seq;
     DROP TABLE events;
     ALTER TABLE originals RENAME TO events;
     CREATE INDEX events_by_time ON events (event_time, hash);

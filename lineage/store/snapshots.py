@@ -9,26 +9,26 @@ from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subject
 from lineage.rules.event_reader import EventReader
 from lineage.store.database import Database
 from lineage.store.rows import (
-    EVENT_COLUMNS,
-    MAX_PAGE_BYTES,
+    SELECT_EVENTS,
     DamagedRowHandler,
     EventRow,
+    read_rows,
     read_snapshot,
     row_key,
     snapshot_body,
     snapshot_page,
     stored_events,
-    up_to,
 )
+from lineage.store.segments import drop_bodies
 
 SLICE = 200
 """Events per compaction transaction; bounds the time that an ingest waits for one."""
 
 _REMOVABLE = (
-    f"SELECT {EVENT_COLUMNS} FROM events WHERE event_time < ?1 AND received_at < ?2"
-    " AND seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)"
-    " AND hash NOT IN (SELECT hash FROM dead_letters)"
-    " ORDER BY event_time, hash LIMIT ?3"
+    f"{SELECT_EVENTS} WHERE e.event_time < ?1 AND e.received_at < ?2"
+    " AND e.seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)"
+    " AND e.hash NOT IN (SELECT hash FROM dead_letters)"
+    " ORDER BY e.event_time, e.hash LIMIT ?3"
 )
 
 
@@ -58,16 +58,17 @@ class Snapshots:
             StoreUnusable: a snapshot cannot be read; nothing was removed.
         """
         with self._database.reading() as connection:
-            found = connection.execute(_REMOVABLE, (before, arrived_before, SLICE))
-            rows = [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, found, 3)]
+            rows = read_rows(connection, _REMOVABLE, (before, arrived_before, SLICE))
         events = list(_readable_events(rows, reader, on_unusable))
         if not events:
             return 0
         changed = self._merged_rows(events)
         with self._database.transaction(making_room=True) as connection:
-            hashes = [(event.order.hash,) for event in events]
+            removed = {event.order.hash for event in events}
+            hashes = [(content_hash,) for content_hash in removed]
             # Delete first: in a full file the snapshots need the space of the removed events.
             connection.executemany("DELETE FROM events WHERE hash = ?", hashes)
+            drop_bodies(connection, [row.seq for row in rows if row.hash in removed])
             connection.executemany("INSERT INTO compacted VALUES (?) ON CONFLICT DO NOTHING", hashes)
             connection.executemany(
                 "INSERT INTO snapshots VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body",

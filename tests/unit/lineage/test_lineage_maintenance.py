@@ -61,7 +61,7 @@ def test_damaged_copy_is_detected_and_not_restored(log, tmp_path, capsys):
     assert "2 events and 3 snapshots" in capsys.readouterr().out
     assert run(tmp_path, "backup", "copy.db") == 0
     with sqlite3.connect(tmp_path / "copy.db") as copy:
-        copy.execute("UPDATE events SET body = x'7b' WHERE seq = 2")
+        copy.execute("UPDATE bodies SET body = x'7b' WHERE seq = 2")
     copy.close()
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "lineage.db").write_bytes((tmp_path / "copy.db").read_bytes())

@@ -218,8 +218,8 @@ def test_damaged_row_is_listed_and_affects_no_other(tmp_path):
 
 def change(directory, content):
     connection = sqlite3.connect(directory / "lineage.db", isolation_level=None)
-    before = connection.execute("SELECT body FROM events WHERE seq = 1").fetchone()[0]
-    connection.execute("UPDATE events SET body = ? WHERE seq = 1", (content,))
+    before = connection.execute("SELECT body FROM bodies WHERE seq = 1").fetchone()[0]
+    connection.execute("UPDATE bodies SET body = ? WHERE seq = 1", (content,))
     connection.close()
     return before
 

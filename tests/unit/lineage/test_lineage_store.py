@@ -247,10 +247,10 @@ def test_damaged_rows_are_reported_and_others_read(tmp_path):
     made = [original("RUNNING", second) for second in range(4)]
     log.append(made)
     connection = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
-    connection.execute("UPDATE events SET body = x'7b' WHERE seq = 1")
+    connection.execute("UPDATE bodies SET body = x'7b' WHERE seq = 1")
     changed = compress(made[1].data.replace(b"RUNNING", b"START"))
-    connection.execute("UPDATE events SET body = ? WHERE seq = 2", (changed,))
-    connection.execute("UPDATE events SET body = substr(body, 1, 100) WHERE seq = 3")
+    connection.execute("UPDATE bodies SET body = ? WHERE seq = 2", (changed,))
+    connection.execute("UPDATE bodies SET body = substr(body, 1, 100) WHERE seq = 3")
     connection.close()
     damaged = []
     assert _originals(log.events(lambda content_hash, error: damaged.append((content_hash, str(error))))) == made[3:]

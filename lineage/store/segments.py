@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Segments: events of the log that are compressed together, which takes a tenth of the space of single ones."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+import zstandard
+
+from lineage.store.compression import decompress
+from lineage.store.database import Database
+
+SEGMENT_EVENTS = 512
+"""Events of a segment: larger ones are hardly smaller per event, and one event costs reading all of its segment."""
+
+SEGMENT_BYTES = 8 * 2**20
+"""Compressed bytes of single events after which a segment ends."""
+
+_LEVEL = 6
+
+_Segment = dict[int, bytes]
+_decoder = msgspec.msgpack.Decoder(_Segment)
+
+
+class Bodies:
+    """Reads the bodies of events, in or out of segments. Keeps the last segment: neighbours are read together."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._range = range(0)
+        self._segment: _Segment = {}
+
+    def joined(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Replace the last column of rows, the body or None, by the body; the first one is the event's number."""
+        for seq, *others, body in rows:
+            yield (seq, *others, self._body_in_segment(seq) if body is None else body)
+
+    def _body_in_segment(self, seq: int) -> bytes:
+        """Return the body of an event, empty if its segment is damaged."""
+        if seq not in self._range:
+            query = "SELECT first, last, body FROM segments WHERE first <= ? ORDER BY first DESC LIMIT 1"
+            row = self._connection.execute(query, (seq,)).fetchone()
+            if row is None or seq > row[1]:
+                return b""
+            self._range, self._segment = range(row[0], row[1] + 1), _unpacked(row[2])
+        return self._segment.get(seq, b"")
+
+
+class Segments:
+    """Moves events into segments."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def seal(self) -> int:
+        """Compress the oldest `SEGMENT_EVENTS` single events together; return their number, 0 if there are fewer.
+
+        Raises:
+            StoreError: the file cannot be written; nothing was changed.
+        """
+        with self._database.reading() as connection:
+            rows = _oldest_bodies(connection)
+        if not rows:
+            return 0
+        first, last = rows[0][0], rows[-1][0]
+        packed = _packed(rows)
+        with self._database.transaction(making_room=True) as connection:
+            # Events that were compacted meanwhile stay in the segment, which retention drops later.
+            connection.execute("DELETE FROM bodies WHERE seq BETWEEN ? AND ?", (first, last))
+            connection.execute("INSERT INTO segments VALUES (?, ?, ?)", (first, last, packed))
+        return len(rows)
+
+
+def drop_bodies(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Remove the bodies of events that left the log; a segment once all of its events have left."""
+    removed = sorted(numbers)
+    connection.executemany("DELETE FROM bodies WHERE seq = ?", [(seq,) for seq in removed])
+    last = 0
+    for seq in removed:
+        if seq <= last:
+            continue
+        row = connection.execute(
+            "SELECT first, last FROM segments WHERE first <= ? ORDER BY first DESC LIMIT 1", (seq,)
+        )
+        for first, last in row.fetchall():
+            left = connection.execute("SELECT 1 FROM events WHERE seq BETWEEN ? AND ? LIMIT 1", (first, last))
+            if left.fetchone() is None:
+                connection.execute("DELETE FROM segments WHERE first = ?", (first,))
+
+
+def _oldest_bodies(connection: sqlite3.Connection) -> list[tuple[int, bytes]]:
+    """Return the events of the next segment; none while there are too few for one."""
+    rows: list[tuple[int, bytes]] = []
+    size = 0
+    for seq, body in connection.execute("SELECT seq, body FROM bodies ORDER BY seq LIMIT ?", (SEGMENT_EVENTS,)):
+        rows.append((seq, body))
+        size += len(body)
+        if size >= SEGMENT_BYTES:
+            return rows
+    return rows if len(rows) == SEGMENT_EVENTS else []
+
+
+def _packed(rows: list[tuple[int, bytes]]) -> bytes:
+    segment = {seq: _readable_or_stored(body) for seq, body in rows}
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(segment))
+
+
+def _readable_or_stored(body: bytes) -> bytes:
+    """Return the event of a body. A damaged body is kept as it is: its event is a dead letter already."""
+    try:
+        return decompress(body)
+    except ValueError:
+        return body
+
+
+def _unpacked(body: bytes) -> _Segment:
+    """Return the events of a segment, none if it is damaged: each of them is then reported as damaged."""
+    try:
+        return _decoder.decode(zstandard.ZstdDecompressor().decompress(body))
+    except (zstandard.ZstdError, msgspec.DecodeError):
+        return {}
