@@ -121,8 +121,14 @@ def _check_facets(owner: JsonObject, key: str, path: str, checks: dict[str, Call
 
 
 def _check_parent(facet: JsonObject, path: str) -> None:
-    _check_uuid(_required_object(facet, "run", path), "runId", f"{path}.run")
-    job = _required_object(facet, "job", path)
+    _check_run_of_job(facet, path)
+    if facet.get("root") is not None:
+        _check_run_of_job(_require_object(facet["root"], f"{path}.root"), f"{path}.root")
+
+
+def _check_run_of_job(owner: JsonObject, path: str) -> None:
+    _check_uuid(_required_object(owner, "run", path), "runId", f"{path}.run")
+    job = _required_object(owner, "job", path)
     for key in ("namespace", "name"):
         check_name(_required_text(job, key, f"{path}.job"), f"{path}.job.{key}")
 

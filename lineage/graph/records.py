@@ -85,10 +85,35 @@ class LineageRecords:
             return None
         return self.run(facet["run"]["runId"], JobId(facet["job"]["namespace"], facet["job"]["name"]))
 
+    def root(self, run: RunRecord) -> RunRecord | None:
+        """Return the run of the application that a run belongs to; None if it is one itself, or if that is unknown.
+
+        The parent facet's `root` names it; without one, or if no event of it arrived, it is the last known parent.
+        """
+        found, seen = run, {run.id.run}
+        while True:
+            above = self._named_root(found)
+            if above is not None and above.id.run not in seen:
+                return above
+            above = self.parent(found)
+            if above is None or above is found:
+                # Some emitters name a run as its own parent.
+                return None if found is run else found
+            if above.id.run in seen:
+                return None
+            seen.add(above.id.run)
+            found = above
+
     def restore_run(self, run: RunRecord, starts: list[Order]) -> None:
         """Insert a restored run of a known job; `starts` are its START events."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
+
+    def _named_root(self, run: RunRecord) -> RunRecord | None:
+        root = (run.facets.get("parent") or {}).get("root")
+        if root is None:
+            return None
+        return self.run(root["run"]["runId"], JobId(root["job"]["namespace"], root["job"]["name"]))
 
     def _join_dataset(self, event: Event, dataset: JsonObject, read: bool) -> JsonObject:
         identity = DatasetId(dataset["namespace"], dataset["name"])
