@@ -75,6 +75,7 @@ async def upstream_runs(
 
 
 @router.get("/search", response_model=marquez.SearchResults)
+@router.get("/search/", response_model=marquez.SearchResults, include_in_schema=False)
 async def search_names(
     lists: NameListsDep,
     q: Annotated[str, Query(min_length=1)],

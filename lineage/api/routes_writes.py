@@ -22,7 +22,6 @@ from lineage.api.schemas import marquez_writes as bodies
 from lineage.api.write_request import WriteDep, WriteRequest, body_of, body_schema
 from lineage.events import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
-from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
 from lineage.graph.job_record import RunRecord
 from lineage.marquez import Catalog
 from lineage.marquez.sources import namespace_json, source_json, tag_json
@@ -83,9 +82,7 @@ async def create_run(meta: RunBody, write: WriteDep, job: JobDep) -> Response:
     run = RunId(str(meta.id or uuid4()), job)
     if write.service.lineage.run(run.run) is not None:
         raise ApiError(409, "run_exists", f"run {run.run!r} exists already; omit the id, or use a new one", {})
-    write.service.graph.refresh()
-    view = write.service.graph.job_lineages.get(job, EMPTY_JOB_LINEAGE)
-    await write.store(write.events.create_run(run, _content(meta), view))
+    await write.store(write.events.create_run(run, _content(meta)))
     response = json_response(_catalog(write).run(_run_of(write, run)))
     response.status_code = 201
     response.headers["location"] = f"/api/v1/jobs/runs/{run.run}"

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from lineage.events import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph import LineageRecords
-from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import RunRecord
 from lineage.graph.mergeable import Span
 from lineage.marquez.tags import RequestedTags, Tag, requested_tags
@@ -111,10 +110,9 @@ class Writes:
         tags = self._requested_tags_of_job(job).with_removed(tag)
         return job_event(self._time_after_job(job), job, tags_facet(tags))
 
-    def create_run(self, run: RunId, content: JsonObject, view: JobLineage) -> JsonObject:
-        """Create a run of a job. It has the job's current datasets, as in Marquez, which attaches a job version."""
-        event = run_event(self._time_after_job(run.job), "OTHER", run, run_facets(content))
-        return run_event_with_datasets(event, view.inputs, view.outputs) if view.inputs or view.outputs else event
+    def create_run(self, run: RunId, content: JsonObject) -> JsonObject:
+        """Create a run of a job. It names no datasets, so that those that the job has stay."""
+        return run_event(self._time_after_job(run.job), "OTHER", run, run_facets(content))
 
     def move_run(self, run: RunRecord, event_type: str, at: int | None) -> JsonObject:
         """Start or end a run; `at` (ns) is the time that the request states."""
