@@ -13,6 +13,7 @@ from typing import NoReturn
 import uvicorn
 from fastapi import FastAPI
 
+from lineage.access.keys import KeysError
 from lineage.api import create_app
 from lineage.api.lab import LabError
 from lineage.rules import Rules, RulesError, read_rules
@@ -31,7 +32,7 @@ def main() -> None:
         rules = read_rules(settings.rules) if settings.rules else Rules()
         listener = _listen(settings)
         app = create_app(settings, rules, EventLog(settings.data, settings.max_store_bytes))
-    except (RulesError, LabError, StoreUnusable, OSError) as error:
+    except (RulesError, KeysError, LabError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
     _serve(settings, listener, app)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 MIB = 2**20
 
+OWN_NAME = "lineage"
+"""Host name of the service in a network of containers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -17,6 +20,10 @@ class Settings:
     `retain` is the seconds after which events are compacted; None disables retention.
     `forward_to` is the URL of a backend (Marquez) that every event is forwarded to. `page` is the built page's folder,
     `lab` a file that describes the lab around the service (see `lineage.api.lab`).
+
+    `allowed_hosts` are host names of the service beside the loopback names, `allowed_origins` origins of other pages
+    that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
+    requests need a key (see `lineage.access.keys`).
     """
 
     host: str
@@ -31,6 +38,10 @@ class Settings:
     forward_to: str | None = None
     page: Path | None = None
     lab: Path | None = None
+    allowed_hosts: tuple[str, ...] = (OWN_NAME,)
+    allowed_origins: tuple[str, ...] = ()
+    keys: Path | None = None
+    require_keys: bool = False
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
@@ -55,7 +66,31 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     )
     parser.add_argument("--page", type=Path, metavar="DIR", help="the built lineage page, served at /")
     parser.add_argument("--lab", type=Path, metavar="FILE", help="services of the lab and its contract, JSON")
-    return Settings(**vars(parser.parse_args(arguments)))
+    parser.add_argument(
+        "--allowed-host",
+        dest="allowed_hosts",
+        action="append",
+        default=[OWN_NAME],
+        metavar="NAME",
+        help="host name of the service, .example.org for all below; repeatable (loopback and addresses are allowed)",
+    )
+    parser.add_argument(
+        "--allowed-origin",
+        dest="allowed_origins",
+        action="append",
+        default=[],
+        type=_origin,
+        metavar="ORIGIN",
+        help="origin of another page that may send requests; repeatable",
+    )
+    parser.add_argument("--keys", type=Path, metavar="FILE", help="API keys, JSON; every request then needs one")
+    parser.add_argument(
+        "--require-keys", action="store_true", help="require a key, of --keys or LINEAGE_{INGEST,READ,ADMIN}_KEY"
+    )
+    found = vars(parser.parse_args(arguments))
+    for name in ("allowed_hosts", "allowed_origins"):
+        found[name] = tuple(found[name])
+    return Settings(**found)
 
 
 def _port(text: str) -> int:
@@ -83,6 +118,12 @@ def _url(text: str) -> str:
     if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a URL; write it as http://marquez:5000")
     return text.rstrip("/")
+
+
+def _origin(text: str) -> str:
+    if not re.fullmatch(r"https?://[^/\s]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an origin; write it as https://portal.example.org")
+    return text
 
 
 def _positive(text: str) -> int:

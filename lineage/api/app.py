@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ASGI application."""
 
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from lineage.access.audit import AuditLog
+from lineage.access.hosts import HostPolicy
+from lineage.access.keys import open_keys
 from lineage.api import (
     routes_catalog,
     routes_graph,
@@ -22,6 +26,7 @@ from lineage.api.lab import read_lab
 from lineage.api.openapi import install_openapi
 from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
+from lineage.api.request_guard import RequestGuard
 from lineage.rules import Rules
 from lineage.rules.event_reader import EventReader
 from lineage.rules.table_locations import TableLocations
@@ -31,16 +36,21 @@ from lineage.store import EventLog
 from lineage.store.projection import Projection
 
 
-def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
+def create_app(settings: Settings, rules: Rules, log: EventLog, environment: Mapping[str, str] = os.environ) -> FastAPI:
     """Create the application over an open log, which it closes on shutdown. Builds the graph first.
+
+    `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`).
 
     Raises:
         StoreUnusable: the log cannot be read.
+        KeysError: the API keys cannot be used.
         LabError: the `--lab` file cannot be used.
         OSError: the `--page` folder has no page.
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None
+    keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
+    audit = AuditLog(settings.data)
     locations = TableLocations(rules)
     state = Projection(log, EventReader(rules, locations.known))
     for _ in state.build():
@@ -54,13 +64,16 @@ def create_app(settings: Settings, rules: Rules, log: EventLog) -> FastAPI:
             yield
         finally:
             await service.close()
+            audit.close()
 
     # The interactive documentation pages load scripts from other hosts; the service must work offline.
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.settings = settings
     app.state.lab = lab
-    app.add_middleware(RawPath)
+    hosts = HostPolicy.of(settings.allowed_hosts, settings.allowed_origins)
+    app.add_middleware(RequestGuard, hosts=hosts, keys=keys, audit=audit)
+    app.add_middleware(RawPath)  # outermost: the guard sees the path that is routed
     install_error_handlers(app)
     install_openapi(app)
     for routes in (

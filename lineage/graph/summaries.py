@@ -27,15 +27,15 @@ def job_summary(
     outcome = run_outcome(lineage, run) if run else None
     facets = record.facets.values()
     job_type = _object_or_empty(facets.get("jobType"))
-    engine = job_type.get("integration") or (
-        _object_or_empty(run.facets.get("processing_engine")).get("name") if run else None
+    engine = _text_or_none(job_type.get("integration")) or (
+        _text_or_none(_object_or_empty(run.facets.get("processing_engine")).get("name")) if run else None
     )
     started = run.first_start.time if run and run.first_start else None
     return {
         "namespace": record.id.namespace,
         "name": record.id.name,
         "engine": engine,
-        "processing": job_type.get("processingType"),
+        "processing": _text_or_none(job_type.get("processingType")),
         "state": outcome.state if outcome else None,
         "stale": run is not None and is_stale(lineage, run, now),
         "runs": len(record.runs),
@@ -67,9 +67,9 @@ def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
         "columns": len(record.fields()),
         "masked": sorted(masked),
         "symlinks": [
-            {"namespace": alias.get("namespace"), "name": alias["name"], "type": alias.get("type")}
+            {"namespace": alias["namespace"], "name": alias["name"], "type": _text_or_none(alias.get("type"))}
             for alias in _object_rows(_object_or_empty(facets.get("symlinks")).get("identifiers"))
-            if isinstance(alias.get("name"), str)
+            if isinstance(alias.get("name"), str) and isinstance(alias.get("namespace"), str)
         ],
         **_tags_and_owners(facets),
     }
@@ -81,8 +81,12 @@ def _tags_and_owners(facets: dict[str, JsonObject]) -> JsonObject:
     return {
         "tags": sorted({tag["key"] for tag in tags if tag.get("field") is None and isinstance(tag.get("key"), str)}),
         "owners": sorted({owner["name"] for owner in owners if isinstance(owner.get("name"), str)}),
-        "description": _object_or_empty(facets.get("documentation")).get("description"),
+        "description": _text_or_none(_object_or_empty(facets.get("documentation")).get("description")),
     }
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _object_or_empty(value: object) -> JsonObject:

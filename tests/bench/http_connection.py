@@ -18,7 +18,8 @@ class Answer(NamedTuple):
 
 def request_bytes(method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> bytes:
     """Encode a request; the default content type is JSON."""
-    given = {"Host": "bench", "Content-Type": "application/json", "Content-Length": str(len(body)), **(headers or {})}
+    usual = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": str(len(body))}
+    given = {**usual, **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
     return f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body
 

@@ -10,12 +10,21 @@ from urllib.parse import quote
 
 from lineage_events import encode
 
+from lineage.access.keys import ADMIN_TOKEN_FILE
 from tests.bench.http_connection import Answer, HttpConnection, request_bytes
 from tests.bench.load_generator import BATCH_PATH, EVENT_PATH
 from tests.bench.service_process import ServiceProcess, running_service
 
+JSON = {"Content-Type": "application/json"}
+"""Header of a write."""
+
 DETAIL_PAGES = 15
 """Number of jobs and datasets whose pages `read_everything` reads."""
+
+
+def admin_headers(data: Path) -> dict[str, str]:
+    """Return the headers of an administrative request to a service with that data directory."""
+    return {"Authorization": f"Bearer {(data / ADMIN_TOKEN_FILE).read_text().strip()}"}
 
 
 class Client:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from lineage_client import JSON, admin_headers
 from lineage_events import (
     NAMESPACE,
     RULES,
@@ -42,7 +43,10 @@ async def serving(directory, **changes):
     async with app.router.lifespan_context(app):
         hooks = {"response": [validate_responses(app)]}
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=transport, base_url="http://lineage", event_hooks=hooks) as client:
+        client = httpx.AsyncClient(
+            transport=transport, base_url="http://lineage", headers=admin_headers(directory), event_hooks=hooks
+        )
+        async with client:
             yield client
 
 
@@ -56,7 +60,8 @@ def with_client(tmp_path, scenario, **changes):
 
 async def post(client, content, **headers):
     data = content if isinstance(content, bytes) else encode(content)
-    return await client.post("/api/v1/lineage", content=data, headers=headers)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return await client.post("/api/v1/lineage", content=data, headers=JSON | named)
 
 
 async def get(client, path, status=200, **parameters):
@@ -153,7 +158,7 @@ def test_chunked_body_is_rejected_at_the_size_limit(tmp_path):
             yield b" " * 100
 
     async def scenario(client):
-        response = await client.post("/api/v1/lineage", content=chunks())
+        response = await client.post("/api/v1/lineage", content=chunks(), headers=JSON)
         assert response.status_code == 413
 
     with_client(tmp_path, scenario, max_event_bytes=1500)

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import httpx
 import pytest
+from lineage_client import JSON, admin_headers
 from lineage_events import RULES, body, dataset, encode, event, recorded_lines, run_id, schema, source
 from lineage_recorder import WAIT_SECONDS, Recorder, assert_valid_stream, recording
 
@@ -46,14 +47,15 @@ async def serving(directory, recorder):
     app = create_app(settings, RULES, EventLog(directory, settings.max_store_bytes))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://lineage") as client:
+        headers = admin_headers(directory)
+        async with httpx.AsyncClient(transport=transport, base_url="http://lineage", headers=headers) as client:
             yield client, app.state.service
 
 
 async def post(client, *contents):
     for content in contents:
         data = content if isinstance(content, bytes) else encode(content)
-        assert (await client.post("/api/v1/lineage", content=data)).status_code == 201
+        assert (await client.post("/api/v1/lineage", content=data, headers=JSON)).status_code == 201
 
 
 async def delivered(service, recorder, what="all delivered"):

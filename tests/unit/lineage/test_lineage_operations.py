@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
+from lineage_client import JSON, admin_headers
 from lineage_events import RULES, at, body, dataset, dataset_event, encode, read, schema
 from lineage_response_models import validate_responses
 
@@ -36,7 +37,12 @@ class Api:
         await self._lifespan.__aenter__()
         transport = httpx.ASGITransport(app=self.app, raise_app_exceptions=False)
         hooks = {"response": [validate_responses(self.app)]}
-        self._client = httpx.AsyncClient(transport=transport, base_url="http://service", event_hooks=hooks)
+        self._client = httpx.AsyncClient(
+            transport=transport,
+            base_url="http://lineage",
+            headers=admin_headers(self._settings.data),
+            event_hooks=hooks,
+        )
         return self
 
     async def __aexit__(self, *details):
@@ -45,7 +51,8 @@ class Api:
 
     async def post(self, path="/api/v1/lineage", content=None, **options):
         data = content if isinstance(content, bytes | type(None)) else encode(content)
-        return await self._client.post(path, content=data, **options)
+        headers = JSON if data else {}
+        return await self._client.post(path, content=data, headers=headers, **options)
 
     async def get(self, path, **params):
         return await self._client.get(path, params=params or None)
