@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import zipfile
+from collections import Counter
 
 import pytest
 
@@ -14,6 +15,7 @@ from lineage.rules.event_reader import read_event
 from tests.bench.figures import Figures, Goal, format_number, quantile
 from tests.bench.load_generator import Load, prepared_generator
 from tests.bench.marquez_comparison import DATABASE, JAR, marquez_rounds
+from tests.bench.run_history import RunHistory, table_name
 from tests.bench.service_process import running_service
 from tests.bench.warehouse import DOMAIN_JOBS, Warehouse, encode
 
@@ -166,3 +168,25 @@ def test_marquez_is_started_measured_and_stopped(fake_jar, tmp_path, monkeypatch
     assert "Marquez, accept, single events, 16 clients" in figures.by_name
     assert all(figure.values[0] > 0 for figure in figures.by_name.values())
     assert figures.remarks == []
+
+
+def test_generated_history_has_the_stated_shares_and_no_cycle():
+    history = RunHistory(jobs=20, raw_datasets=10, columns=3, runs=4000)
+    events = [history.event(number) for number in range(history.events)]
+    assert events == [history.event(number) for number in range(history.events)]
+    ends = Counter(event["eventType"] for event in events if event["eventType"] != "START")
+    assert 0.02 < ends["FAIL"] / history.runs < 0.06
+    assert 0.93 < ends["COMPLETE"] / history.runs < 0.98
+    for job in range(history.jobs):
+        assert all(source < table_name(job) for source in history.sources(job) if source.startswith("tables/"))
+    widths = {len(event["outputs"][0]["facets"]["schema"]["fields"]) for event in events if event["outputs"]}
+    assert widths == {3, 4, 5, 6, 7}
+
+
+def test_generated_history_is_read_as_a_graph():
+    history = RunHistory(jobs=20, raw_datasets=10, columns=3, runs=40)
+    lineage = fold_events(read_event(encode(history.event(number)), Rules()) for number in range(history.events))
+    export = export_graph(lineage, Graph(lineage))
+    assert len(export["jobs"]) == history.jobs
+    assert len(export["jobs"]) + len(export["datasets"]) <= history.nodes
+    assert len(export["columns"]) >= history.jobs * history.columns / 2

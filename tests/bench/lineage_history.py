@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A service with a long history: memory, disk, start, past graphs and reads, measured from outside.
+
+Run by `make bench` with a short history; alone by `python -m tests.bench.lineage_history --runs 5000000`.
+"""
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import quote
+
+from tests.bench.figures import Figures, print_figures, quantile
+from tests.bench.http_connection import Answer, HttpConnection, request_bytes
+from tests.bench.load_generator import BATCH_PATH
+from tests.bench.run_history import BEGIN, DATASET_NAMESPACE, RunHistory, table_name
+from tests.bench.service_process import ServiceProcess, running_service
+from tests.bench.warehouse import encode
+
+SHORT = RunHistory(jobs=200, raw_datasets=300, runs=10_000)
+BATCH_SIZE = 200
+READS = 300
+PAST_GRAPHS = 20
+
+
+def measure(figures: Figures, folder: Path, history: RunHistory) -> None:
+    """Fill a service with a history, restart it, and read the present and the past."""
+    data = folder / f"history-{history.runs}"
+    size = f"{history.events:,} events"
+    figures.remark(f"{size}: {history.jobs:,} jobs, {history.runs:,} runs, {history.columns} columns per dataset")
+    with running_service(data) as service:
+        idle = service.pss_mib()
+        seconds, cpu = _fill(service, history)
+        figures.add(f"{size}, ingest in batches of {BATCH_SIZE}", "events/s", history.events / seconds)
+        figures.add(f"{size}, CPU of the service per event", "us", cpu / history.events * 1e6)
+        figures.add(f"{size}, memory after ingest (PSS)", "MB", _megabytes(service.pss_mib()))
+    figures.add("idle memory of the service (PSS)", "MB", _megabytes(idle))
+    figures.add(f"{size}, disk", "MB", sum(file.stat().st_size for file in data.iterdir()) / 1e6)
+    with running_service(data) as service:
+        figures.add(f"{size}, from start to first response", "s", service.ready_seconds)
+        connection = HttpConnection(service.host, service.port, timeout=600)
+        chance = random.Random(history.seed)
+        _measure(figures, f"{size}, lineage of a dataset, depth 5", connection, _reads(history, chance))
+        _measure(figures, f"{size}, graph at a past time", connection, _past_graphs(history, chance))
+        figures.add(f"{size}, memory after reads (PSS)", "MB", _megabytes(service.pss_mib()))
+        connection.close()
+
+
+def _megabytes(mebibytes: float) -> float:
+    return mebibytes * 2**20 / 1e6
+
+
+def _fill(service: ServiceProcess, history: RunHistory) -> tuple[float, float]:
+    """Send the history; return the seconds that the service took to respond, and its CPU seconds."""
+    connection = HttpConnection(service.host, service.port, timeout=600)
+    seconds, cpu = 0.0, service.cpu_seconds()
+    for first in range(0, history.events, BATCH_SIZE):
+        numbers = range(first, min(first + BATCH_SIZE, history.events))
+        body = b"[" + b",".join(encode(history.event(number)) for number in numbers) + b"]"
+        began = time.monotonic()
+        _accepted(connection.exchange(request_bytes("POST", BATCH_PATH, body)))
+        seconds += time.monotonic() - began
+    connection.close()
+    return seconds, service.cpu_seconds() - cpu
+
+
+def _reads(history: RunHistory, chance: random.Random) -> Iterator[bytes]:
+    for _ in range(READS):
+        node = f"dataset:{DATASET_NAMESPACE}:{table_name(chance.randrange(history.jobs))}"
+        yield request_bytes("GET", f"/api/v1/lineage?nodeId={quote(node, safe='')}&depth=5")
+
+
+def _past_graphs(history: RunHistory, chance: random.Random) -> Iterator[bytes]:
+    for _ in range(PAST_GRAPHS):
+        moment = BEGIN + timedelta(days=history.days) * chance.random()
+        yield request_bytes("GET", f"/api/v1/graph?asOf={quote(moment.isoformat(), safe='')}")
+
+
+def _measure(figures: Figures, name: str, connection: HttpConnection, requests: Iterator[bytes]) -> None:
+    times = []
+    for request in requests:
+        began = time.monotonic()
+        _accepted(connection.exchange(request))
+        times.append(time.monotonic() - began)
+    figures.add(f"{name}: p50", "ms", quantile(times, 0.5) * 1e3)
+    figures.add(f"{name}: p95", "ms", quantile(times, 0.95) * 1e3)
+    figures.add(f"{name}: p99", "ms", quantile(times, 0.99) * 1e3)
+
+
+def _accepted(answer: Answer) -> Answer:
+    if answer.status not in (200, 201):
+        raise RuntimeError(f"the lineage service responded with status {answer.status}: {answer.body[:500]!r}")
+    return answer
+
+
+def main() -> None:
+    """Measure one history and print its figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=SHORT.jobs)
+    parser.add_argument("--raw-datasets", type=int, default=SHORT.raw_datasets)
+    parser.add_argument("--runs", type=int, default=SHORT.runs)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
+    parser.add_argument("--data", type=Path, help="folder on the disk to measure (default: the temporary one)")
+    given = parser.parse_args()
+    history = RunHistory(jobs=given.jobs, raw_datasets=given.raw_datasets, runs=given.runs)
+    figures = Figures()
+    with tempfile.TemporaryDirectory(prefix="lineage-lab-history-", dir=given.data) as folder:
+        measure(figures, Path(folder), history)
+    print_figures(figures, given.json, f"history of {history.events:,} events")
+
+
+if __name__ == "__main__":
+    main()
