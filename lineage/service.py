@@ -113,7 +113,9 @@ class Service:
         self._writer: EventWriter[_Pending] = EventWriter(log, settings.queue_size, self._on_batch)
         self._unsealed = asyncio.Event()
         self._tasks = [asyncio.create_task(self._apply_committed()), asyncio.create_task(self._seal_segments())]
-        self.forwarder = Forwarder(self, log, self.reader, settings.forward_to) if settings.forward_to else None
+        self.forwarder = None
+        if settings.forward_to:
+            self.forwarder = Forwarder(self, log, self.reader, settings.forward_to, settings.forward_key)
         # Before retention starts: it does not compact events that a registered reader has not read.
         log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:

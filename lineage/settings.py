@@ -4,7 +4,7 @@
 import argparse
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MIB = 2**20
@@ -18,8 +18,8 @@ class Settings:
     """Settings of the service. Sizes in bytes; `max_store_bytes` 0 means no limit but the disk.
 
     `retain` is the seconds after which events are compacted; None disables retention.
-    `forward_to` is the URL of a backend (Marquez) that every event is forwarded to. `page` is the built page's folder,
-    `lab` a file that describes the lab around the service (see `lineage.api.lab`).
+    `forward_to` is the URL of a backend (Marquez) that every event is forwarded to, `forward_key` its API key. `page`
+    is the built page's folder, `lab` a file that describes the lab around the service (see `lineage.api.lab`).
 
     `allowed_hosts` are host names of the service beside the loopback names, `allowed_origins` origins of other pages
     that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
@@ -36,6 +36,7 @@ class Settings:
     queue_size: int = 10_000
     retain: float | None = None
     forward_to: str | None = None
+    forward_key: str | None = field(default=None, repr=False)
     page: Path | None = None
     lab: Path | None = None
     allowed_hosts: tuple[str, ...] = (OWN_NAME,)
@@ -63,6 +64,13 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
         type=_url,
         metavar="URL",
         help="forward every event, enriched, to Marquez or a compatible backend",
+    )
+    parser.add_argument(
+        "--forward-key-file",
+        type=_key_file,
+        dest="forward_key",
+        metavar="FILE",
+        help="file with the API key that --forward-to requires, sent as bearer token",
     )
     parser.add_argument("--page", type=Path, metavar="DIR", help="the built lineage page, served at /")
     parser.add_argument("--lab", type=Path, metavar="FILE", help="services of the lab and its contract, JSON")
@@ -124,6 +132,16 @@ def _origin(text: str) -> str:
     if not re.fullmatch(r"https?://[^/\s]+", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not an origin; write it as https://portal.example.org")
     return text
+
+
+def _key_file(text: str) -> str:
+    try:
+        key = Path(text).read_text(encoding="ascii").strip()
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(f"the API key cannot be read: {error}") from error
+    if not key.isprintable() or not key:
+        raise argparse.ArgumentTypeError(f"{text} must have one line, the API key")
+    return key
 
 
 def _positive(text: str) -> int:

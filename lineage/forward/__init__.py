@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forwarding of events to another OpenLineage backend, such as Marquez.
 
-Such a backend treats the last event as the full state: an event without datasets removes a job's edges, a late one
-reopens a run, and events sent while it was down are lost. So events are enriched before they are sent:
+Such a backend treats the last event as the full state: an event without datasets removes a job's edges, and a late one
+reopens a run. So each event is enriched with what is known of its run, job and datasets before it is sent.
 
-- `enrichment`, `datasets`, `column_lineage`, `facets`: complete an event of the log with everything known of its run.
-  Pure.
-- `run_ends`: the event that ended a run, and the runs that an event closes. Pure.
-- `backend`: one HTTP request and the classification of its response.
-- `ordering`, `backoff`, `delivery`: sending order, retries, and detection of events that are never accepted.
-- `outgoing`: the events to send for one event of the log. `forwarder`: reads the log, sends, stores its position.
+- `enrichment`, `datasets`, `column_lineage`, `facets`: the event to send for an event of the log. Pure.
+- `backend`, `responses`: HTTP requests and the classification of responses.
+- `delivery`: retries of one event with backoff, until the backend accepts it or it proves to be the cause.
+- `forwarder`: reads the log, keeps the events of a job in order, stores its position.
+
+Only events of the log are forwarded. An end that the service infers is not one: it is void as soon as the run emits
+another event, and a backend cannot take an end back.
 """
 
 from lineage.forward.backend import forward_url
-from lineage.forward.enrichment import closing_event, enrich
+from lineage.forward.enrichment import enrich
 from lineage.forward.forwarder import Forwarder
 
-__all__ = ["Forwarder", "closing_event", "enrich", "forward_url"]
+__all__ = ["Forwarder", "enrich", "forward_url"]

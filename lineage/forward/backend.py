@@ -1,48 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP client of the backend, and classification of its responses."""
+"""HTTP client of the backend."""
 
 import asyncio
-import time
-from email.utils import parsedate_to_datetime
-from enum import StrEnum
-from typing import NamedTuple
 
 import httpx
 
+from lineage.events import Event
+from lineage.events.timestamps import parse_time
+from lineage.forward.responses import AttemptResult, AttemptStatus, classify_response
+
 ENDPOINT = "/api/v1/lineage"
-HEALTH_PATHS = ("/api/v1/namespaces?limit=1", "/health")
-"""Paths that a healthy backend answers with 200: of Marquez, which queries its database, and of this service."""
 
-MAX_RETRY_AFTER = 3600.0
-MAX_TEXT = 300
-"""Characters of a response kept as the cause of a rejection."""
+MIN_TIMEOUT = 10.0
+MAX_TIMEOUT = 120.0
+"""Bounds in seconds of the timeout of one request. Marquez takes up to 1 s, under load more than 10 s: a request that
+is sent again while the first one is still processed is stored twice and adds to the load."""
 
-_CLIENT_ERRORS = range(400, 500)
-_NOT_EVENT_RELATED = frozenset({401, 403, 404, 405, 407, 408, 421, 425, 426, 429, 451})
-"""Client errors caused by the URL, credentials or temporary state, not by the event. Treated as permanent, a wrong
-URL would turn the entire log into dead letters."""
+_TIMEOUT_FACTOR = 4.0
+"""Ratio of the timeout to the last response time."""
 
+_DECAY = 0.9
+"""Factor of the timeout per response, so that one slow response is forgotten after some fast ones."""
 
-class AttemptStatus(StrEnum):
-    """Outcome of one request."""
+_SHOWN_AS = {
+    "START": ("RUNNING", "startedAt"),
+    "COMPLETE": ("COMPLETED", "endedAt"),
+    "ABORT": ("ABORTED", "endedAt"),
+    "FAIL": ("FAILED", "endedAt"),
+}
+"""State of a run after an event, and the field with the event's time."""
 
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    """Permanent rejection of this event."""
-
-    FAILED = "failed"
-    """Server error or timeout: caused by the backend or by this event."""
-
-    UNAVAILABLE = "unavailable"
-    """The backend accepts no events now; no event is the cause."""
-
-
-class AttemptResult(NamedTuple):
-    """Result of one request; `text` is for people, `retry_after` in seconds if the backend sets it."""
-
-    verdict: AttemptStatus
-    text: str
-    retry_after: float | None = None
+_MILLISECOND = 1_000_000
 
 
 def forward_url(text: str) -> str:
@@ -64,72 +52,83 @@ def forward_url(text: str) -> str:
 
 
 class Backend:
-    """HTTP client of a backend. `seconds` is the total timeout of one request."""
+    """HTTP client of a backend with a timeout that adapts to its response times."""
 
-    def __init__(self, url: str, seconds: float) -> None:
-        self._url = forward_url(url)
-        self._seconds = seconds
+    def __init__(self, url: str, api_key: str | None = None, min_timeout: float = MIN_TIMEOUT) -> None:
+        """`api_key` is sent as bearer token; user and password of `url` as basic authentication.
+
+        Raises:
+            ValueError: `url` is not one to forward to.
+        """
+        self.timeout = min_timeout
+        self._min_timeout = min_timeout
+        self._url = httpx.URL(forward_url(url))
+        headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+        if api_key is not None:
+            headers["Authorization"] = f"Bearer {api_key}"
+            self._url = self._url.copy_with(username=None, password=None)
         # Proxy variables apply to internet hosts, not to a backend next to this service.
-        self._client = httpx.AsyncClient(timeout=None, trust_env=False, headers={"Accept-Encoding": "identity"})
+        self._client = httpx.AsyncClient(timeout=None, trust_env=False, headers=headers)
 
     @property
     def name(self) -> str:
         """Return the URL without credentials."""
-        return str(httpx.URL(self._url).copy_with(username=None, password=None))
+        return str(self._url.copy_with(username=None, password=None))
 
     async def post(self, body: bytes) -> AttemptResult:
         """Send one event; network errors are results too."""
-        headers = {"Content-Type": "application/json"}
+        timeout = self.timeout
+        began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(self._seconds):
-                response = await self._client.post(self._url, content=body, headers=headers)
+            async with asyncio.timeout(timeout):
+                response = await self._client.post(self._url, content=body)
         except TimeoutError:
-            return AttemptResult(AttemptStatus.FAILED, f"{self.name} did not respond within {self._seconds:g} s")
+            # Requests that were sent together expire together: the timeout is doubled once.
+            self.timeout = max(self.timeout, min(2 * timeout, MAX_TIMEOUT))
+            return AttemptResult(AttemptStatus.FAILED, f"{self.name} did not respond within {timeout:g} s")
         except httpx.ConnectError as error:
             return AttemptResult(AttemptStatus.UNAVAILABLE, f"cannot connect to {self.name}: {error}")
         except httpx.HTTPError as error:
             return AttemptResult(AttemptStatus.FAILED, f"connection to {self.name} failed: {error or repr(error)}")
-        return _classify_response(response)
+        took = asyncio.get_running_loop().time() - began
+        self.timeout = min(max(self._min_timeout, _TIMEOUT_FACTOR * took, _DECAY * self.timeout), MAX_TIMEOUT)
+        return classify_response(response)
 
     async def is_healthy(self) -> bool:
-        """Return whether the backend answers a health request with 200."""
-        for path in HEALTH_PATHS:
-            try:
-                async with asyncio.timeout(self._seconds):
-                    response = await self._client.get(httpx.URL(self._url).join(path))
-            except (TimeoutError, httpx.HTTPError):
-                return False
-            if response.status_code == httpx.codes.OK:
-                return True
-        return False
+        """Return whether the backend answers a read, for which Marquez queries its database."""
+        return await self._get("namespaces?limit=1") is not None
+
+    async def has_applied(self, event: Event) -> bool:
+        """Return whether the backend shows the run in the state and with the time that an event gives to it.
+
+        Marquez updates its tables in one transaction, so that an event whose state is there is applied as a whole. Only
+        the start and the end of a run can be recognized.
+        """
+        if event.run is None or event.event_type not in _SHOWN_AS:
+            return False
+        state, field = _SHOWN_AS[event.event_type]
+        run = await self._get(f"jobs/runs/{event.run.run}")
+        if not isinstance(run, dict) or run.get("state") != state:
+            return False
+        return _milliseconds(run.get(field)) == event.order.time // _MILLISECOND
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
 
-
-def _classify_response(response: httpx.Response) -> AttemptResult:
-    status = response.status_code
-    text = f"HTTP {status} {response.text[:MAX_TEXT]}".strip()
-    if response.is_success:
-        return AttemptResult(AttemptStatus.ACCEPTED, text)
-    if status in _CLIENT_ERRORS and status not in _NOT_EVENT_RELATED:
-        return AttemptResult(AttemptStatus.REFUSED, text)
-    retry_after = _retry_after_seconds(response.headers.get("retry-after"))
-    if status >= 500 and retry_after is None:
-        return AttemptResult(AttemptStatus.FAILED, text)
-    return AttemptResult(AttemptStatus.UNAVAILABLE, text, retry_after)
-
-
-def _retry_after_seconds(retry_after: str | None) -> float | None:
-    """Return the seconds of a Retry-After header, a number or a date; None if it is invalid."""
-    if retry_after is None:
-        return None
-    if retry_after.strip().isdecimal():
-        wanted = float(retry_after)
-    else:
+    async def _get(self, path: str) -> object:
+        """Return the JSON at a path of the backend's API; None if it has none."""
         try:
-            wanted = parsedate_to_datetime(retry_after).timestamp() - time.time()
-        except ValueError:
+            async with asyncio.timeout(self.timeout):
+                response = await self._client.get(self._url.join(path))
+            return response.json() if response.status_code == httpx.codes.OK else None
+        except (TimeoutError, httpx.HTTPError, ValueError):
             return None
-    return min(max(wanted, 0.0), MAX_RETRY_AFTER)
+
+
+def _milliseconds(at: object) -> int | None:
+    """Return the milliseconds of a time, the precision that a backend keeps at least; None if it is not a time."""
+    try:
+        return parse_time(at) // _MILLISECOND if isinstance(at, str) else None
+    except ValueError:
+        return None

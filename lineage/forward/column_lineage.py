@@ -8,7 +8,7 @@ transformation keys that version 1-1-0 of the facet has deprecated.
 from collections.abc import Iterable
 
 from lineage.events import DatasetId, JsonObject
-from lineage.forward.facets import column_lineage_facet
+from lineage.forward.facets import service_facet
 from lineage.graph import ColumnEdge
 
 MAX_TYPE = 255
@@ -30,7 +30,7 @@ def facet_of_edges(edges: Iterable[ColumnEdge]) -> JsonObject:
     content: JsonObject = {"fields": {name: {"inputFields": _input_fields(found)} for name, found in fields.items()}}
     if whole:
         content["dataset"] = _input_fields(whole)
-    return column_lineage_facet(content)
+    return service_facet("columnLineage", content)
 
 
 def with_deprecated_keys(facet: JsonObject) -> JsonObject:
@@ -49,13 +49,12 @@ def add_columns(columns: Columns, output: DatasetId, facet: JsonObject) -> None:
             columns.setdefault(DatasetId(source["namespace"], source["name"]), {})[source["field"]] = None
 
 
-def with_columns(schema: JsonObject, names: Iterable[str], known: Iterable[JsonObject]) -> JsonObject:
-    """Return the schema facet with missing named columns added; `known` are their fields if known."""
-    fields = schema.get("fields") or []
+def with_columns(schema: JsonObject | None, names: Iterable[str]) -> JsonObject:
+    """Return the schema facet with missing named columns added; one of these columns alone if there is none."""
+    fields = (schema or {}).get("fields") or []
     held = {field["name"] for field in fields}
-    described = {field["name"]: field for field in known}
-    missing = [described.get(name, {"name": name}) for name in names if name not in held]
-    return {**schema, "fields": [*fields, *missing]} if missing else schema
+    missing = [{"name": name} for name in names if name not in held]
+    return {**(schema or service_facet("schema", {})), "fields": [*fields, *missing]}
 
 
 def _column_with_deprecated_keys(field: JsonObject) -> JsonObject:

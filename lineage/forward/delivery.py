@@ -1,144 +1,136 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delivery with retries, and detection of events that the backend will never accept."""
+"""Delivery of one event: retries with backoff, and detection of an event that the backend never accepts."""
 
 import asyncio
-import logging
+import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from lineage.forward.backend import AttemptResult, AttemptStatus, Backend
-from lineage.forward.backoff import CircuitBreaker, delay_before
-
-logger = logging.getLogger(__name__)
+from lineage.events import Event
+from lineage.forward.backend import Backend
+from lineage.forward.responses import AttemptResult, AttemptStatus
 
 MAX_CONCURRENT = 4
 """Maximum concurrent requests: enough to saturate Marquez; with more its database rejects some."""
 
-MIN_TRIES = 5
-MIN_FAILURES_WHILE_OTHERS_SUCCEED = 3
-"""Failures after which an event is considered the cause, and how many of them while other events were accepted."""
+FIRST_DELAY = 0.2
+MAX_DELAY = 10.0
+"""Maximum seconds between two attempts: short enough to find a recovered backend soon, long enough to cost next to
+nothing while it is down."""
 
-LONE_FAILURE_SECONDS = 60.0
-"""Seconds after which an event without others to compare with is considered the cause, if the backend is healthy."""
+MAX_FAILURES_AMONG_OTHERS = 8
+"""Failures of an event, each with another event accepted since the one before, after which the event is the cause:
+about 30 s."""
+
+MAX_FAILURES_WHILE_HEALTHY = 60
+"""Failures of an event, each with a health check that succeeded, after which the event is the cause: about 10 min."""
+
+
+def delay_before(attempt: int) -> float:
+    """Return the seconds to wait before retry number `attempt`, from 1: exponential, with jitter."""
+    return float(min(MAX_DELAY, FIRST_DELAY * 2.0 ** min(attempt - 1, 16)) * random.uniform(0.5, 1.0))
 
 
 @dataclass(slots=True)
-class _EventAttempts:
-    """Attempts at one event; `accepted` is the number of accepted events at its first failure."""
+class _Failures:
+    """Failures of one event that the backend answered with an error or not at all."""
 
     accepted: int
-    since: float
-    tries: int = 0
-    strikes: int = 0
+    """Number of accepted events at the last failure."""
+
+    total: int = 0
+    among_others: int = 0
+    while_healthy: int = 0
 
 
 class Delivery:
     """Delivery to one backend with at most `MAX_CONCURRENT` requests. The caller keeps events in order."""
 
-    def __init__(self, consumer: Backend) -> None:
+    def __init__(self, backend: Backend) -> None:
         self.last_error: str | None = None
-        self._consumer = consumer
+        self._backend = backend
         self._slots = asyncio.Semaphore(MAX_CONCURRENT)
-        self._breaker = CircuitBreaker()
-        self._failing: dict[int, _EventAttempts] = {}
         self._accepted = 0
-        self._lone_failure_at = -1
-        self._in_flight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self._pauses = 0
+        self._paused_until = 0.0
+        self._requests: set[asyncio.Task[AttemptResult]] = set()
         self._closing = False
 
-    async def send(self, seq: int, make_body: Callable[[], Awaitable[bytes | None]]) -> str | None:
-        """Send the result of `make_body` (None: nothing to send) until the backend accepts it.
+    async def send(self, event: Event, compose: Callable[[], Awaitable[bytes]]) -> str | None:
+        """Send `event` as the body that `compose` returns, until the backend accepts it.
 
-        Return None on success, else the cause of the permanent failure. `seq` identifies the event.
+        Return None on success, else the cause of the permanent failure.
         """
-        try:
-            while True:
-                answer = await self._attempt_once(make_body)
-                if answer is None:
-                    continue
-                if answer.verdict is AttemptStatus.ACCEPTED:
-                    return None
-                self.last_error = answer.text
-                if answer.verdict is AttemptStatus.REFUSED:
-                    return answer.text
-                if answer.verdict is AttemptStatus.UNAVAILABLE:
-                    self._breaker.trip(answer.retry_after)
-                elif await self._is_cause(seq):
-                    return f"failed {self._failing[seq].tries} times while the backend was healthy: {answer.text}"
-                else:
-                    await asyncio.sleep(delay_before(self._failing[seq].tries))
-        finally:
-            self._failing.pop(seq, None)
+        failures = _Failures(self._accepted)
+        while True:
+            result = await self.attempt(compose)
+            if result.status is AttemptStatus.ACCEPTED:
+                return None
+            if result.status is AttemptStatus.REFUSED:
+                return result.text
+            if result.status is AttemptStatus.UNAVAILABLE:
+                self._pause(result.retry_after)
+                continue
+            if await self._is_cause(failures):
+                return f"failed {failures.total} times while the backend was healthy: {result.text}"
+            await asyncio.sleep(delay_before(failures.total))
+            if await self._backend.has_applied(event):
+                return None
 
-    async def send_once(self, body: bytes) -> str | None:
-        """Send once, without retries. Return None on success, else the cause."""
-        answer = await self._post_body(body)
-        if answer.verdict is AttemptStatus.ACCEPTED:
-            return None
-        self.last_error = answer.text
-        return answer.text
+    async def attempt(self, compose: Callable[[], Awaitable[bytes]]) -> AttemptResult:
+        """Send one request when the backend is not paused and a slot is free."""
+        async with self._slots:
+            while (left := self._paused_until - asyncio.get_running_loop().time()) > 0:
+                await asyncio.sleep(left)
+            body = await compose()
+            if self._closing:
+                # Never completes: the caller cancels all deliveries.
+                await asyncio.get_running_loop().create_future()
+            result = await self._post(body)
+        if result.status is AttemptStatus.ACCEPTED:
+            self._accepted += 1
+            self._pauses = 0
+        else:
+            self.last_error = result.text
+        return result
 
     async def drain(self, seconds: float) -> None:
         """Start no more requests; wait up to `seconds` for those in flight."""
         self._closing = True
-        try:
-            async with asyncio.timeout(seconds):
-                await self._idle.wait()
-        except TimeoutError:
-            logger.info("%d requests were cancelled and will be sent again after the next start", self._in_flight)
+        if self._requests:
+            await asyncio.wait(self._requests, timeout=seconds)
+            # Their deliveries take note of the results.
+            await asyncio.sleep(0)
 
-    async def _attempt_once(self, make_body: Callable[[], Awaitable[bytes | None]]) -> AttemptResult | None:
-        """Send one request; None if the backend became unavailable first."""
-        await self._breaker.wait()
-        async with self._slots:
-            if self._breaker.is_tripped:
-                return None
-            body = await make_body()
-            if body is None:
-                return AttemptResult(AttemptStatus.ACCEPTED, "")
-            return await self._post_body(body)
+    async def _post(self, body: bytes) -> AttemptResult:
+        request = asyncio.create_task(self._backend.post(body))
+        self._requests.add(request)
+        request.add_done_callback(self._requests.discard)
+        return await request
 
-    async def _post_body(self, body: bytes) -> AttemptResult:
-        if self._closing:
-            # Never completes: closing cancels all waiting tasks.
-            await asyncio.get_running_loop().create_future()
-        self._in_flight += 1
-        self._idle.clear()
-        try:
-            answer = await self._consumer.post(body)
-        finally:
-            self._in_flight -= 1
-            if not self._in_flight:
-                self._idle.set()
-        if answer.verdict is AttemptStatus.ACCEPTED:
-            self._accepted += 1
-            self._breaker.reset()
-        return answer
+    def _pause(self, at_least: float | None) -> None:
+        """Stop requests for a time that grows with each pause, at least `at_least` seconds.
 
-    async def _is_cause(self, seq: int) -> bool:
-        """Return whether the event itself, and not the backend, causes its failures.
-
-        The evidence is that the backend accepts other events meanwhile. Without others its health check decides; a
-        backend that reports healthy and accepts nothing costs one event only, not one after the other.
+        Failures of requests that were in flight at that time are ignored, unless they extend it.
         """
         now = asyncio.get_running_loop().time()
-        attempts = self._failing.setdefault(seq, _EventAttempts(self._accepted, now))
-        attempts.tries += 1
-        if self._accepted > attempts.accepted:
-            attempts.strikes += 1
-        # Failures without any accepted event since then indicate that the backend is the cause.
-        unexplained = [other for other in self._failing.values() if other.accepted == self._accepted]
-        if len(unexplained) >= MAX_CONCURRENT:
-            self._breaker.trip()
-        if attempts.tries < MIN_TRIES or any(other is not attempts for other in unexplained):
-            return False
-        if attempts.strikes >= MIN_FAILURES_WHILE_OTHERS_SUCCEED:
-            return True
-        if now - attempts.since < LONE_FAILURE_SECONDS or self._lone_failure_at == self._accepted:
-            return False
-        if not await self._consumer.is_healthy():
-            return False
-        self._lone_failure_at = self._accepted
-        return True
+        if now < self._paused_until and at_least is None:
+            return
+        self._pauses += 1
+        self._paused_until = max(self._paused_until, now + max(delay_before(self._pauses), at_least or 0.0))
+
+    async def _is_cause(self, failures: _Failures) -> bool:
+        """Count a failure; return whether the event itself, and not the backend, causes its failures.
+
+        The evidence is that the backend accepts other events meanwhile. Without others, its health decides: later, as
+        a backend can be healthy and unable to write.
+        """
+        failures.total += 1
+        if self._accepted > failures.accepted:
+            failures.accepted = self._accepted
+            failures.among_others += 1
+        elif await self._backend.is_healthy():
+            failures.while_healthy += 1
+        return (
+            failures.among_others >= MAX_FAILURES_AMONG_OTHERS or failures.while_healthy >= MAX_FAILURES_WHILE_HEALTHY
+        )

@@ -1,47 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
 """Facets that are repeated in every sent event, and facets that the service creates."""
 
+from collections.abc import Callable, Iterable
+
 from lineage.events import JsonObject
 
 PRODUCER = "urn:lineage-lab:service"
-SPEC = "https://openlineage.io/spec"
-RUN_EVENT = f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
 
 RUN_FACETS = ("parent", "nominalTime")
 JOB_FACETS = ("jobType", "documentation", "sourceCodeLocation", "sql")
-DATASET_FACETS = (
-    "schema",
-    "symlinks",
-    "dataSource",
-    "documentation",
-    "ownership",
-    "tags",
-    "catalog",
-    "storage",
-    "datasetType",
-    "hierarchy",
-)
+DATASET_FACETS = ("schema", "documentation", "ownership", "tags", "catalog", "storage", "datasetType", "hierarchy")
 """Facets that describe the current state: Marquez drops most of them with the first event that leaves them
 out. Facets about a moment (statistics, version, state change) are sent once, with the event that has them."""
 
-READ_FACETS = frozenset({"schema", "symlinks", "dataSource", "columnLineage", "jobType", "parent", "nominalTime"})
-"""Facets that backends read without checking for a tombstone: tombstones of these are not sent."""
+DEFAULT_JOB_TYPE: JsonObject = {"processingType": "BATCH", "integration": "UNKNOWN", "jobType": "JOB"}
+"""Fields that Marquez 0.46 to 0.51 requires in every job: it answers 422 to an event without one."""
 
-BATCH: JsonObject = {
-    "_producer": PRODUCER,
-    "_schemaURL": f"{SPEC}/facets/2-0-4/JobTypeJobFacet.json#/$defs/JobTypeJobFacet",
-    "processingType": "BATCH",
-    "integration": "UNKNOWN",
+_SCHEMAS = {
+    "jobType": "2-0-4/JobTypeJobFacet",
+    "schema": "1-2-0/SchemaDatasetFacet",
+    "dataSource": "1-0-1/DatasourceDatasetFacet",
+    "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
 }
-"""The jobType of a job without one: the default of the standard."""
 
 
-def column_lineage_facet(content: JsonObject) -> JsonObject:
-    """Return a columnLineage facet created by the service."""
-    url = f"{SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
+def service_facet(name: str, content: JsonObject) -> JsonObject:
+    """Return a facet created by the service."""
+    version, definition = _SCHEMAS[name].split("/")
+    url = f"https://openlineage.io/spec/facets/{version}/{definition}.json#/$defs/{definition}"
     return {"_producer": PRODUCER, "_schemaURL": url, **content}
 
 
-def closed_facet(reason: str) -> JsonObject:
-    """Return a custom run facet with the cause for which the service closed the run."""
-    return {"_producer": PRODUCER, "_schemaURL": f"{SPEC}/2-0-2/OpenLineage.json#/$defs/RunFacet", "reason": reason}
+def merged_facets(
+    owner: JsonObject, names: Iterable[str], *known: Callable[[str], JsonObject | None]
+) -> dict[str, JsonObject]:
+    """Return the facets of an event's run, job or dataset, with each of `names` from the first of `known` that has it.
+
+    What is known takes precedence over the event, which is a part of it: otherwise the state of a backend would flap
+    between what a run's events state. Tombstones are left out: Marquez answers 422 to those of some facets.
+    """
+    facets = {name: facet for name, facet in (owner.get("facets") or {}).items() if facet.get("_deleted") is not True}
+    for name in names:
+        value = next((facet for source in known if (facet := source(name)) is not None), None)
+        if value is not None:
+            facets[name] = value
+    return facets

@@ -31,6 +31,7 @@ class Recorder:
         self.events: list[dict[str, Any]] = []
         self.attempts: list[tuple[dict[str, Any], int]] = []
         self.encodings: set[str | None] = set()
+        self.authorizations: set[str | None] = set()
         self.most_at_once = 0
         self.rule: Rule = accept
         self.healthy = False
@@ -79,6 +80,10 @@ class Recorder:
 
     def of_run(self, run: str) -> list[dict[str, Any]]:
         return [event for event in list(self.events) if event.get("run", {}).get("runId") == run]
+
+    def read(self, _path: str) -> tuple[int, bytes]:
+        """Return status and body of a GET."""
+        return 200 if self.healthy else 404, b"{}"
 
     def take(self, event: dict[str, Any], encoding: str | None) -> "tuple[int, dict[str, str]] | None":
         with self._lock:
@@ -133,6 +138,7 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             content = self.rfile.read(int(self.headers["Content-Length"]))
+            recorder.authorizations.add(self.headers.get("Authorization"))
             answer = recorder.take(json.loads(content), self.headers.get("Content-Encoding"))
             if answer is None:
                 self.close_connection = True
@@ -140,7 +146,7 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
             self._answer(answer[0], b"recorded" if answer[0] < 300 else b"refused by the recorder", answer[1])
 
         def do_GET(self) -> None:
-            self._answer(200 if recorder.healthy else 404, b"{}", {})
+            self._answer(*recorder.read(self.path), {})
 
         def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
@@ -157,9 +163,9 @@ def _handler(recorder: Recorder) -> type[BaseHTTPRequestHandler]:
 
 
 @contextmanager
-def recording():
+def recording(kind: type[Recorder] = Recorder):
     """Provide a listening recorder."""
-    recorder = Recorder()
+    recorder = kind()
     recorder.start()
     try:
         yield recorder

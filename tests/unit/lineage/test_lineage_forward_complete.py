@@ -5,7 +5,6 @@ import json
 
 import pytest
 from lineage_events import (
-    NAMESPACE,
     at,
     body,
     dataset,
@@ -20,13 +19,11 @@ from lineage_events import (
 )
 from lineage_recorder import assert_complete
 
-from lineage.events import JobId
-from lineage.forward import closing_event, enrich
-from lineage.forward.run_ends import end_of
+from lineage.forward import enrich
 from lineage.graph import Graph, LineageRecords, fold_events
 
 
-def forwarded(last, *others, ended=None):
+def forwarded(last, *others, ended=False):
     """Return the message for `last` after all events are stored."""
     lineage = fold_events([*others, last])
     graph = Graph(lineage)
@@ -83,13 +80,6 @@ def test_run_without_datasets_carries_those_of_its_job(event_type):
     ]
 
 
-def test_start_with_inputs_only_keeps_the_outputs_of_the_previous_run():
-    start = event("START", 9, run=2, inputs=[dataset("a")])
-    assert edges(forwarded(start, event_with_datasets())) == (["a"], ["b"])
-    end = event("COMPLETE", 10, run=2, inputs=[dataset("a")])
-    assert edges(forwarded(end, start, event_with_datasets())) == (["a"], [])
-
-
 def test_datasets_accumulate_over_a_run():
     events = [
         event("START", 0, inputs=[dataset("a", schema=schema("x"))]),
@@ -126,10 +116,11 @@ def test_job_type_comes_from_the_run_then_from_the_job():
 @pytest.mark.parametrize("end", ["COMPLETE", "ABORT", "FAIL"])
 def test_event_after_the_end_of_a_run_is_sent_with_the_terminal_type(event_type, end):
     late = event(event_type, 1, run_facets={"late": {"text": "news"}})
-    message = forwarded(late, event(end, 5), ended=end)
+    message = forwarded(late, event(end, 5), ended=True)
     assert message["eventType"] == end
     assert message["run"]["facets"]["late"]["text"] == "news"
-    assert message["eventTime"] == at(1)
+    # Marquez takes the end of the run from the last event.
+    assert message["eventTime"] == "2026-01-01T00:00:05.000000Z"
 
 
 @pytest.mark.parametrize(
@@ -148,11 +139,21 @@ def test_terminal_event_is_sent_with_the_strongest_type_of_its_run(types, expect
         assert forwarded(one, *made)["eventType"] == expected
 
 
-def test_open_run_keeps_each_events_schema_and_its_end_sends_the_last():
-    first = event("START", 0, outputs=[dataset("b", schema=schema("x"))])
-    second = event("RUNNING", 1, outputs=[dataset("b", schema=schema("x", "y"))])
-    assert names(facets(forwarded(first, second), "b")["schema"]["fields"]) == ["x"]
-    assert names(facets(forwarded(first, second, ended="COMPLETE"), "b")["schema"]["fields"]) == ["x", "y"]
+def test_every_event_of_a_run_has_the_schemas_known_by_then():
+    bare = event("START", 0, inputs=[dataset("a")], outputs=[dataset("b")])
+    first = event("RUNNING", 1, inputs=[dataset("a", schema=schema("k"))], outputs=[dataset("b", schema=schema("x"))])
+    last = event("RUNNING", 2, outputs=[dataset("b", schema=schema("x", "y"))])
+    for one in (bare, first, last, event("COMPLETE", 3)):
+        message = forwarded(one, bare, first, last)
+        assert names(facets(message, "a")["schema"]["fields"]) == ["k"]
+        assert names(facets(message, "b")["schema"]["fields"]) == ["x", "y"]
+
+
+def test_inputs_have_the_services_fields_and_not_the_readers():
+    writer = event("START", 0, job="writer", run=9, outputs=[dataset("a", schema=schema("x", "y"))])
+    spelled = {"fields": [{"name": "x", "type": "STRING"}, {"name": "Z", "type": "INT"}]}
+    message = forwarded(event(inputs=[dataset("a", schema=spelled)]), writer)
+    assert facets(message, "a")["schema"]["fields"] == schema("x", "y")["fields"]
 
 
 def test_missing_schema_is_taken_from_other_runs():
@@ -175,6 +176,7 @@ def test_persistent_facets_are_repeated_and_momentary_ones_are_not():
     start = event("START", 0, outputs=[output], parent=(9, "app"), job_facets=code, run_facets={"once": {}})
     message = forwarded(event("COMPLETE", 1), start)
     assert set(facets(message, "b")) == {"documentation", "dataSource"}
+    assert facets(message, "b")["dataSource"]["name"] == "s3://warehouse"
     assert "outputFacets" not in message["outputs"][0]
     assert set(message["run"]["facets"]) == {"parent"}
     assert message["run"]["facets"]["parent"]["run"]["runId"] == run_id(9)
@@ -188,8 +190,35 @@ def test_facet_tombstones_are_omitted():
     output = dataset("b")
     gone = {**facet(), "_deleted": True}
     output["facets"] = dict.fromkeys(["schema", "columnLineage", "symlinks", "documentation"], gone)
-    message = forwarded(event("RUNNING", 5, outputs=[output]), event_with_datasets())
-    assert facets(message, "b") == {"documentation": gone}
+    content = body("RUNNING", 5, outputs=[output])
+    content["job"]["facets"] = {"documentation": gone, "sql": gone}
+    content["run"]["facets"] = {"nominalTime": gone}
+    message = forwarded(read(content), event_with_datasets(job_facets={"sql": {"query": "select 1"}}))
+    assert set(facets(message, "b")) == {"dataSource"}
+    assert set(message["job"]["facets"]) == {"jobType"}
+    assert message["run"]["facets"] == {}
+
+
+def test_job_type_has_every_field_that_marquez_requires():
+    for job_facets in ({}, {"jobType": {"processingType": "STREAMING", "integration": "SPARK"}}):
+        found = forwarded(event(job_facets=job_facets))["job"]["facets"]["jobType"]
+        assert found["jobType"] == "JOB"
+        assert found["integration"]
+    own = {"jobType": {"processingType": "BATCH", "integration": "SPARK", "jobType": "COMMAND"}}
+    assert forwarded(event(job_facets=own))["job"]["facets"]["jobType"]["jobType"] == "COMMAND"
+
+
+@pytest.mark.parametrize(
+    ("namespace", "uri"),
+    [
+        ("kafka://kafka:9092", "kafka://kafka:9092"),
+        ("postgres://db:5432/a?b=c", "postgres://db:5432/a?b=c"),
+        ("my team's [files] 100%", "my%20team's%20%5Bfiles%5D%20100%25"),
+    ],
+)
+def test_data_source_is_the_namespace_with_a_valid_uri(namespace, uri):
+    [output] = forwarded(event(outputs=[dataset("b", namespace)]))["outputs"]
+    assert (output["facets"]["dataSource"]["name"], output["facets"]["dataSource"]["uri"]) == (namespace, uri)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +267,7 @@ def test_deprecated_keys_of_the_emitter_are_kept():
     assert found["z"] == {"inputFields": []}
 
 
-def test_known_schemas_contain_the_columns_of_column_lineage():
+def test_schemas_contain_the_columns_of_column_lineage():
     writer = event("START", 0, job="writer", run=9, outputs=[dataset("a", schema=schema("x", "y"))])
     output = dataset("b", schema=schema("x"), columnLineage=columns("x", "y", "z"))
     message = forwarded(event("START", 1, inputs=[dataset("a", schema=schema("x"))], outputs=[output]), writer)
@@ -246,11 +275,11 @@ def test_known_schemas_contain_the_columns_of_column_lineage():
     assert names(facets(message, "b")["schema"]["fields"]) == ["x", "y", "z"]
 
 
-def test_unknown_schema_is_not_invented():
+def test_columns_of_column_lineage_are_the_schema_of_a_dataset_without_one():
     output = dataset("b", columnLineage=columns("x"))
     message = forwarded(event(inputs=[dataset("a")], outputs=[output]))
-    assert "schema" not in facets(message, "a")
-    assert "schema" not in facets(message, "b")
+    for name in ("a", "b"):
+        assert facets(message, name)["schema"]["fields"] == [{"name": "x"}]
 
 
 def test_edges_of_the_lineage_facet_are_sent_as_column_lineage():
@@ -282,7 +311,7 @@ def test_job_events_are_completed():
 def test_dataset_events_are_completed():
     described = dataset("b", documentation={"description": "text"}, columnLineage=columns("x"))
     message = forwarded(read(dataset_event(5, described)), event_with_datasets())
-    assert set(message["dataset"]["facets"]) == {"documentation", "columnLineage", "schema"}
+    assert set(message["dataset"]["facets"]) == {"documentation", "columnLineage", "schema", "dataSource"}
     assert message["dataset"]["facets"]["columnLineage"]["fields"]["x"]["transformationType"] == "IDENTITY"
     assert set(message) == {"dataset", "eventTime", "producer", "schemaURL"}
 
@@ -298,23 +327,6 @@ def test_dataset_events_are_completed():
 )
 def test_times_are_sent_unchanged_except_for_nonstandard_formats(spelling, written):
     assert forwarded(read({**body(), "eventTime": spelling}))["eventTime"] == written
-
-
-def test_synthetic_terminal_event_is_deterministic():
-    lineage = fold_events(
-        [event_with_datasets(streaming=True, parent=(9, "app")), event("START", 5, run=2, streaming=True)]
-    )
-    graph = Graph(lineage)
-    graph.refresh()
-    run = lineage.run(run_id(1), JobId(NAMESPACE, "job"))
-    message = closing_event(lineage, graph, run, end_of(lineage, run))
-    assert message == closing_event(lineage, graph, run, end_of(lineage, run))
-    assert_complete(message)
-    assert (message["eventType"], message["eventTime"]) == ("ABORT", "2026-01-01T00:00:05.000000Z")
-    assert message["run"]["runId"] == run_id(1)
-    assert message["run"]["facets"]["lineageLab_closed"]["reason"] == "the job started again"
-    assert "parent" in message["run"]["facets"]
-    assert edges(message) == (["a"], ["b"])
 
 
 def test_every_completed_recorded_event_is_valid():
