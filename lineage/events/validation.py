@@ -158,6 +158,12 @@ def _check_symlinks(facet: JsonObject, path: str) -> None:
         _optional_text(identifier, "type", where)
 
 
+def _check_lifecycle(facet: JsonObject, path: str) -> None:
+    _required_text(facet, "lifecycleStateChange", path)
+    if facet.get("previousIdentifier") is not None:
+        _check_name_pair(_required_object(facet, "previousIdentifier", path), f"{path}.previousIdentifier")
+
+
 def _check_column_lineage(facet: JsonObject, path: str) -> None:
     for name, field in _required_object(facet, "fields", path).items():
         where = f"{path}.fields.{name}"
@@ -230,6 +236,7 @@ _DATASET_FACETS: dict[str, _FacetCheck] = {
     "schema": _check_schema,
     "symlinks": _check_symlinks,
     "columnLineage": _check_column_lineage,
+    "lifecycleStateChange": _check_lifecycle,
     "lineage": _check_lineage_targets,
 }
 

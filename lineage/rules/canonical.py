@@ -2,7 +2,7 @@
 """Application of the naming rules to every dataset name in an event.
 
 A name changed in `inputs` but not in `columnLineage` would disconnect the column graph from the table graph, so the
-rules also apply to the facets that name datasets (columnLineage, lineage, symlinks).
+rules also apply to the facets that name datasets (columnLineage, lineage, lifecycleStateChange, symlinks).
 """
 
 from typing import Any
@@ -49,6 +49,10 @@ def _canonical_dataset(dataset: JsonObject, names: Names, path: str, producer: s
         )
     if _is_present("lineage", facets):
         facets["lineage"] = _canonical_targets(facets["lineage"], names, f"{path}.facets.lineage")
+    if _is_present("lifecycleStateChange", facets):
+        facets["lifecycleStateChange"] = _canonical_lifecycle(
+            facets["lifecycleStateChange"], names, f"{path}.facets.lifecycleStateChange"
+        )
     if alias := names.alias(dataset["namespace"], dataset["name"]):
         known = facets["symlinks"] if _is_present("symlinks", facets) else None
         facets["symlinks"] = _with_added_symlink(known, alias, producer)
@@ -81,6 +85,13 @@ def _canonical_symlinks(facet: JsonObject, names: Names, path: str) -> JsonObjec
         for i, identifier in enumerate(facet.get("identifiers") or [])
     ]
     return {**facet, "identifiers": identifiers}
+
+
+def _canonical_lifecycle(facet: JsonObject, names: Names, path: str) -> JsonObject:
+    previous = facet.get("previousIdentifier")
+    if previous is None:
+        return facet
+    return {**facet, "previousIdentifier": _canonical_entity(previous, names, f"{path}.previousIdentifier")}
 
 
 def _with_added_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> JsonObject:

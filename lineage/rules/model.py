@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId
+from lineage.rules.paths import canonical_namespace, canonical_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class SymlinkRule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """All naming rules. An empty `Rules()` renames nothing.
+    """All naming rules. An empty `Rules()` unifies spellings of locations alone (see `lineage.rules.paths`).
+
+    Without `unify_spellings` these stay apart, for checks of what an emitter writes.
 
     Raises:
         ValueError: aliases form a cycle.
@@ -60,6 +63,7 @@ class Rules:
     namespaces: tuple[NamespaceRule, ...] = ()
     catalogs: tuple[Catalog, ...] = ()
     symlinks: tuple[SymlinkRule, ...] = ()
+    unify_spellings: bool = True
     _hosts: dict[str, str] = field(init=False, repr=False, compare=False)
     _aliases: dict[DatasetId, DatasetId] = field(init=False, repr=False, compare=False)
 
@@ -74,13 +78,18 @@ class Rules:
 
     def _resolve_aliases(self) -> dict[DatasetId, DatasetId]:
         """Resolve chains of aliases: alias -> dataset, under canonical namespaces."""
-        steps = {
-            DatasetId(self.namespace(alias.namespace), alias.name): DatasetId(
-                self.namespace(rule.dataset.namespace), rule.dataset.name
-            )
-            for rule in self.symlinks
-            for alias in rule.aliases
-        }
+        steps: dict[DatasetId, DatasetId] = {}
+        for rule in self.symlinks:
+            dataset = self._location(rule.dataset.namespace, rule.dataset.name)
+            for alias in rule.aliases:
+                exact = DatasetId(self.namespace(alias.namespace), alias.name)
+                location = self._location(*alias)
+                # Spellings of one location need no alias, and an alias of one partition is none of the others.
+                if location == dataset != exact:
+                    continue
+                steps[exact] = dataset
+                if location.name.strip("/") == alias.name.strip("/"):
+                    steps[location] = dataset
         ends: dict[DatasetId, DatasetId] = {}
         for alias in steps:
             end = steps[alias]
@@ -108,7 +117,8 @@ class Rules:
         for rule in self.namespaces:
             if any(pattern.search(spelling) for pattern in rule.patterns):
                 return rule.canonical
-        return spelling
+        canonical = canonical_namespace(spelling) if self.unify_spellings else spelling
+        return canonical if canonical == spelling else self.namespace(canonical)
 
     def catalog(self, name: str) -> Catalog:
         """Return the catalog of that name.
@@ -140,5 +150,13 @@ class Rules:
 
     def resolve_alias(self, namespace: str, name: str) -> DatasetId:
         """Return the canonical identity of a name that is not a catalog's table; may be empty if no rule applies."""
-        dataset = DatasetId(self.namespace(namespace) if namespace.strip() else namespace, name)
-        return self._aliases.get(dataset, dataset)
+        if not namespace.strip():
+            exact = location = DatasetId(namespace, name)
+        else:
+            exact = DatasetId(self.namespace(namespace), name)
+            location = self._location(*exact)
+        return self._aliases.get(exact) or self._aliases.get(location, location)
+
+    def _location(self, namespace: str, name: str) -> DatasetId:
+        space = self.namespace(namespace)
+        return DatasetId(space, canonical_path(space, name) if self.unify_spellings else name)

@@ -2,6 +2,7 @@
 """Check of a sequence of events."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from lineage.checks.events.check_rules import NO_EVENTS, NOT_AN_EVENT, NOT_JSON, REFUSED, TWO_SPELLINGS, Severity
 from lineage.checks.events.column_sources import ColumnSources
@@ -41,7 +42,8 @@ class _EventChecker:
 
     def __init__(self, rules: Rules, specification: Specification | None) -> None:
         self._findings = Findings()
-        self._rules = rules
+        # Events are checked as the standard wants them, also where the service copes with other spellings.
+        self._rules = replace(rules, unify_spellings=False)
         self._specification = specification
         self._runs = RunTracker()
         self._variants = NameVariants()
