@@ -83,9 +83,18 @@ class MarquezWrites(RuleBasedStateMachine):
     def living(self, nodes, namespace=None):
         return {key: node for key, node in nodes.items() if node.alive and namespace in (None, key[0])}
 
+    def drawn(self, data, nodes):
+        """Return the identity of a job or dataset: mostly of one that exists."""
+        everything = [(namespace, name) for namespace in ("a", "b") for name in ("x", "y/z")]
+        return data.draw(st.sampled_from(sorted(self.living(nodes)) * 4 + everything))
+
     @initialize()
-    def create_source(self):
+    def create_nodes(self):
         self.ask("PUT", f"/sources/{SOURCE}", content={"type": "KAFKA", "connectionUrl": "kafka://k:1"})
+        for namespace in ("a", "b"):
+            self.put_namespace(namespace, None)
+            self.put_dataset(namespace, "x", ["f"], {"T"}, None)
+            self.put_job(namespace, "x", {(namespace, "x")})
 
     @rule(namespace=NAMESPACES, description=st.none() | st.sampled_from(["first", "second"]))
     def put_namespace(self, namespace, description):
@@ -94,8 +103,10 @@ class MarquezWrites(RuleBasedStateMachine):
         assert (found["description"], found["isHidden"]) == (description, False)
         self.namespaces[namespace] = True
 
-    @rule(namespace=NAMESPACES)
-    def delete_namespace(self, namespace):
+    @rule(namespace=NAMESPACES, chance=st.sampled_from(range(5)))
+    def delete_namespace(self, namespace, chance):
+        if chance != 3:
+            return
         self.ask("DELETE", f"/namespaces/{namespace}", self.expected(namespace in self.namespaces))
         if namespace in self.namespaces:
             self.namespaces[namespace] = False
@@ -116,15 +127,17 @@ class MarquezWrites(RuleBasedStateMachine):
             node.fields = fields
             node.description = description or node.description
 
-    @rule(namespace=NAMESPACES, name=NAMES)
-    def delete_dataset(self, namespace, name):
+    @rule(data=st.data())
+    def delete_dataset(self, data):
+        namespace, name = self.drawn(data, self.datasets)
         known = (namespace, name) in self.living(self.datasets)
         self.ask("DELETE", f"/namespaces/{namespace}/datasets/{name}", self.expected(known))
         if known:
             self.datasets[namespace, name].alive = False
 
-    @rule(namespace=NAMESPACES, name=NAMES, kind=st.sampled_from(["jobs", "datasets"]), tag=TAGS, add=st.booleans())
-    def change_tag(self, namespace, name, kind, tag, add):
+    @rule(data=st.data(), kind=st.sampled_from(["jobs", "datasets"]), tag=TAGS, add=st.booleans())
+    def change_tag(self, data, kind, tag, add):
+        namespace, name = self.drawn(data, getattr(self, kind))
         nodes = self.living(getattr(self, kind))
         known = (namespace, name) in nodes
         path = f"/namespaces/{namespace}/{kind}/{name}/tags/{tag}"
@@ -134,7 +147,10 @@ class MarquezWrites(RuleBasedStateMachine):
             node.tags = node.tags | {tag} if add else node.tags - {tag}
             assert found["tags"] == sorted(node.tags)
 
-    @rule(namespace=NAMESPACES, name=NAMES, inputs=st.sets(st.tuples(NAMESPACES, NAMES), min_size=1))
+    @rule(data=st.data(), namespace=NAMESPACES, name=NAMES)
+    def put_job_with_drawn_inputs(self, data, namespace, name):
+        self.put_job(namespace, name, {self.drawn(data, self.datasets) for _ in range(2)})
+
     def put_job(self, namespace, name, inputs):
         named = [{"namespace": key[0], "name": key[1]} for key in sorted(inputs)]
         content = {"type": "BATCH", "inputs": named, "outputs": []}
@@ -147,15 +163,17 @@ class MarquezWrites(RuleBasedStateMachine):
             for key in inputs:
                 self.namespaces[key[0]] = True
 
-    @rule(namespace=NAMESPACES, name=NAMES)
-    def delete_job(self, namespace, name):
+    @rule(data=st.data())
+    def delete_job(self, data):
+        namespace, name = self.drawn(data, self.jobs)
         known = (namespace, name) in self.living(self.jobs)
         self.ask("DELETE", f"/namespaces/{namespace}/jobs/{name}", self.expected(known))
         if known:
             self.jobs[namespace, name].alive = False
 
-    @rule(namespace=NAMESPACES, name=NAMES)
-    def create_run(self, namespace, name):
+    @rule(data=st.data())
+    def create_run(self, data):
+        namespace, name = self.drawn(data, self.jobs)
         known = (namespace, name) in self.living(self.jobs)
         identity = run_id(next(self.numbers))
         path = f"/namespaces/{namespace}/jobs/{name}/runs"
@@ -219,4 +237,4 @@ class MarquezWrites(RuleBasedStateMachine):
 
 
 TestMarquezWrites = MarquezWrites.TestCase
-TestMarquezWrites.settings = settings(max_examples=25, stateful_step_count=25, deadline=None, derandomize=True)
+TestMarquezWrites.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, derandomize=True)
