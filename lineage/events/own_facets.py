@@ -69,3 +69,10 @@ def catalog_statement(event: Event) -> CatalogStatement | None:
         return None
     content = {key: value for key, value in facet.items() if not key.startswith("_") and isinstance(value, str)}
     return CatalogStatement(CatalogKey(EntryKind(kind), name), content, facet.get("deleted") is True)
+
+
+def is_internal(event: Event) -> bool:
+    """Return whether other services have no use for an event: it describes a catalog entry, or deletes a job."""
+    if event.job is not None and event.run is None:
+        return DELETED_FACET in (event.body["job"].get("facets") or {})
+    return catalog_statement(event) is not None

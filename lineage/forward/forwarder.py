@@ -14,6 +14,7 @@ from typing import Protocol
 from weakref import WeakValueDictionary
 
 from lineage.events import Event, JsonObject, canonical_json
+from lineage.events.own_facets import is_internal
 from lineage.forward.backend import MIN_TIMEOUT, Backend
 from lineage.forward.delivery import Delivery, delay_before
 from lineage.forward.enrichment import enrich
@@ -193,7 +194,12 @@ class Forwarder:
             self._changed.notify_all()
 
     async def _deliver(self, seq: int, event: Event) -> str | None:
-        """Send an event until it is accepted. Return None, or the cause for which it never is."""
+        """Send an event until it is accepted. Return None, or the cause for which it never is.
+
+        An event that only this service understands is not sent.
+        """
+        if is_internal(event):
+            return None
         try:
             return await self._delivery.send(event, partial(self._compose, seq, event))
         except sqlite3.Error:

@@ -456,3 +456,22 @@ def test_recorder_stops_cleanly():
     found.start()
     found.stop()
     assert found.events == []
+
+
+def test_events_about_the_catalog_and_deletions_of_jobs_are_not_forwarded(tmp_path, recorder):
+    async def scenario():
+        async with serving(tmp_path, recorder) as (client, service):
+            await post(client, body("START", 0, job="etl"))
+            for method, path, content in (
+                ("PUT", "/namespaces/new", {"ownerName": "me"}),
+                ("PUT", "/tags/PII", {"description": "personal"}),
+                ("POST", "/namespaces/test-jobs/jobs/etl/tags/PII", None),
+                ("DELETE", "/namespaces/test-jobs/jobs/etl", None),
+            ):
+                response = await client.request(method, f"/api/v1{path}", json=content)
+                assert response.status_code == 200, response.text
+            await delivered(service, recorder)
+            assert service.forwarder.status()["parked"] == 0
+
+    run(scenario())
+    assert [event["job"]["name"] for event in recorder.events] == ["etl", "etl"]
