@@ -110,11 +110,21 @@ def test_sources_can_be_listed(tmp_path, marquez):
 
 
 def test_fields_of_a_dataset_do_not_flap(tmp_path, marquez):
-    """A run states its schemas in one event; those before, after and in later runs have none."""
-    bare = [body(kind, second, outputs=[dataset("out")]) for second, kind in ((1, "RUNNING"), (2, "COMPLETE"))]
-    later = body("START", 3, run=2, outputs=[dataset("out")])
-    forward(tmp_path, marquez, step(), *bare, later)
-    assert marquez.field_history["s3://warehouse", "out"] == [["y"]] * 4
+    """The events of a run state no, one and both columns; all are forwarded when the last one is known."""
+    stated = [[], ["x"], ["x", "y"], []]
+    outputs = [dataset("out", **({"schema": schema(*columns)} if columns else {})) for columns in stated]
+    types = ("START", "RUNNING", "RUNNING", "COMPLETE")
+    made = [body(kind, second, outputs=[outputs[second]]) for second, kind in enumerate(types)]
+
+    async def scenario():
+        await asyncio.to_thread(marquez.stop)
+        async with serving(tmp_path, marquez) as (client, service):
+            await post(client, *made, body("START", 9, run=2, outputs=[dataset("out")]))
+            marquez.start()
+            await delivered(service, marquez)
+
+    asyncio.run(asyncio.wait_for(scenario(), WAIT_SECONDS))
+    assert marquez.field_history["s3://warehouse", "out"] == [["x", "y"]] * 5
 
 
 def test_readers_do_not_add_fields(tmp_path, marquez):
