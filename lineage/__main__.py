@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from lineage.access.keys import KeysError
 from lineage.api import create_app
+from lineage.api.connections import ConnectionLimits, limited_protocol
 from lineage.api.lab import LabError
 from lineage.rules import Rules, RulesError, read_rules
 from lineage.settings import Settings, parse_arguments
@@ -22,6 +23,12 @@ from lineage.store import EventLog, StoreUnusable
 
 GRACE_SECONDS = 10
 """Time limit in seconds for open requests after the signal."""
+
+KEEP_ALIVE_SECONDS = 30
+"""Time limit in seconds of an idle connection; emitters send an event every 30 s or more often, or reconnect."""
+
+_HEADERS = [("Cross-Origin-Resource-Policy", "same-origin")]
+"""Headers of all responses: no other origin may embed one."""
 
 
 def main() -> None:
@@ -64,10 +71,15 @@ def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
     signal.signal(signal.SIGINT, _exit)
     host, port = listener.getsockname()[:2]
     print(f"lineage service on http://{host}:{port}, data in {settings.data}", flush=True)
+    limits = ConnectionLimits(total=settings.max_connections, remote=settings.max_connections * 3 // 4)
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
+        http=limited_protocol(limits),
+        ws="none",
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        headers=_HEADERS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     _Server(config, app).run(sockets=[listener])

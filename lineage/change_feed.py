@@ -19,12 +19,22 @@ EVENT = "event"
 Message = tuple[str, JsonObject]
 
 
-class ChangeFeed:
-    """Feed of messages to subscribers. Not thread-safe: belongs to the event loop."""
+class TooManyListeners(Exception):
+    """The feed has its maximum of subscribers."""
 
-    def __init__(self) -> None:
+
+class ChangeFeed:
+    """Feed of messages to at most `max_listeners` subscribers. Not thread-safe: belongs to the event loop."""
+
+    def __init__(self, max_listeners: int = 64) -> None:
+        self._max_listeners = max_listeners
         self._listeners: set[asyncio.Queue[Message | None]] = set()
         self._closed = False
+
+    def check_room(self) -> None:
+        """Raise TooManyListeners if a further subscriber would be refused."""
+        if len(self._listeners) >= self._max_listeners:
+            raise TooManyListeners
 
     @property
     def listeners(self) -> int:
@@ -44,9 +54,14 @@ class ChangeFeed:
                     listener.put_nowait(message)
 
     async def subscribe(self, heartbeat: float) -> AsyncIterator[Message | None]:
-        """Yield messages; None after `heartbeat` seconds without one. Ends when the feed is closed."""
+        """Yield messages; None after `heartbeat` seconds without one. Ends when the feed is closed.
+
+        Raises:
+            TooManyListeners: the feed has its maximum of subscribers.
+        """
         if self._closed:
             return
+        self.check_room()
         listener: asyncio.Queue[Message | None] = asyncio.Queue()
         self._listeners.add(listener)
         try:

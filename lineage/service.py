@@ -29,24 +29,17 @@ logger = logging.getLogger(__name__)
 _EVENTS_PER_STEP = 25
 """Events read or applied between two yields to the event loop: about 10 ms."""
 
+_BYTES_PER_STEP = 256 * 1024
+"""Bytes of events read between two yields to the event loop; a larger event is read in a thread."""
+
 _MAX_EXPORT_ATTEMPTS = 3
 """Attempts at an export that is restarted because an event arrived during it."""
-
-MAX_BATCH_EVENTS = 10_000
-"""Maximum number of events of a batch, which is one commit that all other senders wait for."""
 
 _SEALING_PAUSE = 0.01
 """Seconds between two segments."""
 
 _COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
-
-
-class BatchTooLong(Exception):
-    """A batch exceeds `MAX_BATCH_EVENTS`."""
-
-    def __init__(self, events: int) -> None:
-        super().__init__(f"a batch may have {MAX_BATCH_EVENTS} events, not {events}; send it in parts")
 
 
 @dataclass
@@ -99,7 +92,7 @@ class Service:
         self.accepted = 0
         self.duplicates = 0
         self.stored = 0
-        self.change_feed = ChangeFeed()
+        self.change_feed = ChangeFeed(settings.max_listeners)
         self.ingest_metrics = IngestMetrics(time.time())
         self.locations = locations
         self.reader = EventReader(rules, locations.known)
@@ -110,7 +103,9 @@ class Service:
         self._maintenance = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
-        self._writer: EventWriter[_Pending] = EventWriter(log, settings.queue_size, self._on_batch)
+        self._writer: EventWriter[_Pending] = EventWriter(
+            log, settings.queue_size, settings.queue_bytes, self._on_batch
+        )
         self._unsealed = asyncio.Event()
         self._tasks = [asyncio.create_task(self._apply_committed()), asyncio.create_task(self._seal_segments())]
         self.forwarder = None
@@ -159,16 +154,11 @@ class Service:
             QueueFull, StoreFull, StoreError: they cannot be stored now; nothing was written.
         """
         contents = split_array(data)
-        if len(contents) > MAX_BATCH_EVENTS:
-            raise BatchTooLong(len(contents))
         result = BatchResult(received=len(contents))
         events: list[_ReadEvent] = []
         for index, read in enumerate(await self._read_events(contents)):
             if isinstance(read, EventError):
                 result.refused.append((index, read))
-            elif len(contents[index]) > self._max_event_bytes:
-                fault = f"an event may have {self._max_event_bytes} bytes, not {len(contents[index])}"
-                result.refused.append((index, InvalidEvent("", fault)))
             else:
                 events.append(read)
         flags = await self._submit_events(events) if events else []
@@ -288,12 +278,16 @@ class Service:
         """Return each event or its error; look up all named tables in their catalogs concurrently."""
         read: list[_ReadEvent | EventError] = []
         tables: set[TableName] = set()
-        for index, content in enumerate(contents):
-            found = self._read_event(content)
+        pending = 0
+        for content in contents:
+            large = _BYTES_PER_STEP < len(content) <= self._max_event_bytes
+            found = await asyncio.to_thread(self._read_event, content) if large else self._read_event(content)
             read.append(found)
             if isinstance(found, _ReadEvent):
                 tables |= found.tables
-            if index % _EVENTS_PER_STEP == _EVENTS_PER_STEP - 1:
+            pending += max(len(content), _BYTES_PER_STEP // _EVENTS_PER_STEP)
+            if pending >= _BYTES_PER_STEP:
+                pending = 0
                 await asyncio.sleep(0)
         due = set(self.locations.due(tables))
         if due:
@@ -304,6 +298,8 @@ class Service:
         return read
 
     def _read_event(self, content: bytes) -> _ReadEvent | EventError:
+        if len(content) > self._max_event_bytes:
+            return InvalidEvent("", f"an event may have {self._max_event_bytes} bytes, not {len(content)}")
         names = self.reader.names()
         try:
             original = read_original(content)

@@ -17,6 +17,9 @@ OWN_NAME = "lineage"
 class Settings:
     """Settings of the service. Sizes in bytes; `max_store_bytes` 0 means no limit but the disk.
 
+    `max_body_memory` bounds the bodies of all requests in progress, `queue_size` and `queue_bytes` the events that wait
+    for the disk, `max_listeners` the open streams of changes.
+
     `retain` is the seconds after which events are compacted; None disables retention.
     `forward_to` is the URL of a backend (Marquez) that every event is forwarded to, `forward_key` its API key. `page`
     is the built page's folder, `lab` a file that describes the lab around the service (see `lineage.api.lab`).
@@ -33,7 +36,11 @@ class Settings:
     max_event_bytes: int = 4 * MIB
     max_store_bytes: int = 0
     max_batch_bytes: int = 32 * MIB
+    max_body_memory: int = 64 * MIB
     queue_size: int = 10_000
+    queue_bytes: int = 64 * MIB
+    max_connections: int = 512
+    max_listeners: int = 64
     retain: float | None = None
     forward_to: str | None = None
     forward_key: str | None = field(default=None, repr=False)
@@ -55,7 +62,13 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument("--max-event-bytes", type=_positive, default=4 * MIB, metavar="N")
     parser.add_argument("--max-batch-bytes", type=_positive, default=32 * MIB, metavar="N")
     parser.add_argument("--max-store-bytes", type=_positive, default=0, metavar="N")
+    parser.add_argument(
+        "--max-body-memory", type=_positive, default=64 * MIB, metavar="N", help="of all requests, bytes"
+    )
     parser.add_argument("--queue-size", type=_positive, default=10_000, metavar="N", help="waiting events")
+    parser.add_argument("--queue-bytes", type=_positive, default=64 * MIB, metavar="N", help="size of waiting events")
+    parser.add_argument("--max-connections", type=_positive, default=512, metavar="N")
+    parser.add_argument("--max-listeners", type=_positive, default=64, metavar="N", help="streams of changes")
     parser.add_argument(
         "--retain", type=_duration, metavar="DURATION", help="compact older events (90s, 12h, 30d; default: never)"
     )

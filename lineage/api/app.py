@@ -26,6 +26,7 @@ from lineage.api.lab import read_lab
 from lineage.api.openapi import install_openapi
 from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
+from lineage.api.request_body import BodyBudget
 from lineage.api.request_guard import RequestGuard
 from lineage.rules import Rules
 from lineage.rules.event_reader import EventReader
@@ -70,6 +71,7 @@ def create_app(settings: Settings, rules: Rules, log: EventLog, environment: Map
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.settings = settings
+    app.state.bodies = BodyBudget(max(settings.max_body_memory, settings.max_batch_bytes))
     app.state.lab = lab
     hosts = HostPolicy.of(settings.allowed_hosts, settings.allowed_origins)
     app.add_middleware(RequestGuard, hosts=hosts, keys=keys, audit=audit)

@@ -13,7 +13,7 @@ from lineage.api.dependencies import ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
 from lineage.api.schemas.graph import GraphDifference, GraphExport
-from lineage.change_feed import Message
+from lineage.change_feed import Message, TooManyListeners
 from lineage.checks.diff import diff_graphs
 from lineage.events import canonical_json
 from lineage.events.timestamps import format_time
@@ -50,6 +50,11 @@ async def changes(service: ServiceDep) -> StreamingResponse:
 
     `resync` means that messages may be missing: at the beginning, and after the client fell behind.
     """
+    try:
+        service.change_feed.check_room()
+    except TooManyListeners as error:
+        message = f"{service.change_feed.listeners} streams of changes are open, which is the maximum; retry later"
+        raise ApiError(503, "too_many_listeners", message, headers={"Retry-After": "15"}) from error
     return StreamingResponse(
         _server_sent_events(service.change_feed.subscribe(HEARTBEAT)),
         media_type="text/event-stream",

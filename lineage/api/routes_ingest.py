@@ -10,7 +10,7 @@ from lineage.api.errors import ApiError, ingest_error
 from lineage.api.request_body import read_body
 from lineage.api.schemas import ingest as schemas
 from lineage.events import EventError, JsonObject
-from lineage.service import MAX_BATCH_EVENTS, BatchTooLong
+from lineage.rules.event_reader import BatchTooLong
 from lineage.store import QueueFull, StoreError
 
 router = APIRouter()
@@ -27,8 +27,9 @@ async def post_event(request: Request) -> Response:
     """
     service = await service_of(request)
     try:
-        data = await read_body(request, request.app.state.settings.max_event_bytes)
-        await service.ingest(data)
+        with request.app.state.bodies.share() as share:
+            data = await read_body(request, request.app.state.settings.max_event_bytes, share)
+            await service.ingest(data)
     except ApiError as error:
         service.refused[error.code] += 1
         raise
@@ -48,14 +49,15 @@ async def post_batch(request: Request) -> Response:
     """
     service = await service_of(request)
     try:
-        data = await read_body(request, request.app.state.settings.max_batch_bytes)
-        result = await service.ingest_batch(data)
+        with request.app.state.bodies.share() as share:
+            data = await read_body(request, request.app.state.settings.max_batch_bytes, share)
+            result = await service.ingest_batch(data)
     except ApiError as error:
         service.refused[error.code] += 1
         raise
     except BatchTooLong as error:
         service.refused["too_large"] += 1
-        raise ApiError(413, "too_large", str(error), {"limit": MAX_BATCH_EVENTS}) from error
+        raise ApiError(413, "too_large", str(error), {"limit": error.limit}) from error
     except (EventError, QueueFull, StoreError) as error:
         refusal = ingest_error(error)
         service.refused[refusal.code] += 1

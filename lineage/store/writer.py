@@ -49,13 +49,15 @@ class Batch(Generic[T]):
 class EventWriter(Generic[T]):
     """Sole writer of the log; calls `on_batch` on its thread after each commit or failure."""
 
-    def __init__(self, log: EventLog, capacity: int, on_batch: Callable[[Batch[T]], None]) -> None:
+    def __init__(self, log: EventLog, capacity: int, max_bytes: int, on_batch: Callable[[Batch[T]], None]) -> None:
         self._log = log
         self._capacity = capacity
+        self._max_bytes = max_bytes
         self._on_batch = on_batch
         self._queue: queue.SimpleQueue[Submission[T] | None] = queue.SimpleQueue()
         self._lock = Lock()
         self._waiting = 0
+        self._waiting_bytes = 0
         self._closed = False
         self._thread = Thread(target=self._run, name="event-writer")
         self._thread.start()
@@ -69,12 +71,17 @@ class EventWriter(Generic[T]):
         """Queue events for the next commit, all of them or none.
 
         Raises:
-            QueueFull: the queue has no room for them, or the writer is closed. An empty queue accepts any number.
+            QueueFull: the queue has no room for them, or the writer is closed. An empty queue accepts any number up to
+                the maximum of bytes.
         """
+        size = _size_of(events)
         with self._lock:
-            if self._closed or (self._waiting and self._waiting + len(events) > self._capacity):
+            if self._closed or self._waiting_bytes + size > self._max_bytes:
+                raise QueueFull
+            if self._waiting and self._waiting + len(events) > self._capacity:
                 raise QueueFull
             self._waiting += len(events)
+            self._waiting_bytes += size
             self._queue.put(Submission(events, tag))
 
     def close(self) -> None:
@@ -92,6 +99,7 @@ class EventWriter(Generic[T]):
                 batch = self._write(submissions)
                 with self._lock:
                     self._waiting -= sum(len(submission.events) for submission in submissions)
+                    self._waiting_bytes -= sum(_size_of(submission.events) for submission in submissions)
                 self._on_batch(batch)
 
     def _take(self) -> tuple[list[Submission[T]], bool]:
@@ -121,3 +129,7 @@ class EventWriter(Generic[T]):
             # The thread must survive any error: without it later requests would never complete.
             logger.exception("writing %d events failed", len(events))
             return Batch(submissions, [], StoreError(f"cannot write: {error!r}"), accepted)
+
+
+def _size_of(events: list[Original]) -> int:
+    return sum(len(event.data) for event in events)

@@ -138,7 +138,7 @@ def test_queued_events_share_a_commit(log):
             first_is_written.set()
             assert more_is_queued.wait(10)
 
-    writer = EventWriter(log, 100, on_batch)
+    writer = EventWriter(log, 100, 2**20, on_batch)
     writer.submit([original("START", 0)], "first")
     assert first_is_written.wait(10)
     for second in range(1, 6):
@@ -155,7 +155,7 @@ def test_queued_events_share_a_commit(log):
 
 def test_full_or_closed_queue_rejects_events(log):
     blocked = threading.Event()
-    writer = EventWriter(log, 1, lambda batch: blocked.wait(10))
+    writer = EventWriter(log, 1, 2**20, lambda batch: blocked.wait(10))
     writer.submit([original("START", 0)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
@@ -179,7 +179,7 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
         batches.append(batch)
         done.set()
 
-    writer = EventWriter(log, 10, on_batch)
+    writer = EventWriter(log, 10, 2**20, on_batch)
     blocker = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
     blocker.execute("DROP TABLE events")
     writer.submit([original("START", 0)], "lost")
@@ -196,7 +196,7 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
 
 def test_large_submission_fits_an_empty_queue(log):
     blocked = threading.Event()
-    writer = EventWriter(log, 2, lambda batch: blocked.wait(10))
+    writer = EventWriter(log, 2, 2**20, lambda batch: blocked.wait(10))
     writer.submit([original("RUNNING", second) for second in range(5)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
