@@ -11,11 +11,23 @@ export class RequestError extends Error {
   }
 }
 
+let apiKey = "";
+
+/** Set the key that requests of this thread carry; empty for none. */
+export function setRequestKey(key: string): void {
+  apiKey = key;
+}
+
+/** Headers of a request with a key; without one, none. */
+export function authorization(key: string): Record<string, string> {
+  return key === "" ? {} : { Authorization: `Bearer ${key}` };
+}
+
 /** Fetch JSON from the service that serves the page. Throws RequestError. */
 export async function fetchJson(path: string): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(path, { headers: { Accept: "application/json" } });
+    response = await fetch(path, { headers: { Accept: "application/json", ...authorization(apiKey) } });
   } catch {
     throw new RequestError("the lineage service did not respond", 0);
   }

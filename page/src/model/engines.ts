@@ -33,17 +33,18 @@ const ENGINE_BY_INTEGRATION: readonly [RegExp, Engine][] = [
   [/spark/i, "spark"],
 ];
 
-const ENGINE_BY_SCHEME: Readonly<Record<string, Engine>> = {
-  kafka: "kafka",
-  postgres: "postgres",
-  postgresql: "postgres",
-  s3: "s3",
-  s3a: "s3",
-  gs: "s3",
-  abfss: "s3",
-  file: "file",
-  hdfs: "file",
-};
+// A map, as wherever names of events are looked up: every object has a property `constructor`.
+const ENGINE_BY_SCHEME: ReadonlyMap<string, Engine> = new Map([
+  ["kafka", "kafka"],
+  ["postgres", "postgres"],
+  ["postgresql", "postgres"],
+  ["s3", "s3"],
+  ["s3a", "s3"],
+  ["gs", "s3"],
+  ["abfss", "s3"],
+  ["file", "file"],
+  ["hdfs", "file"],
+]);
 
 /** The engine of a job, from the integration in its `jobType` facet. */
 export function engineOfJob(integration: string | null): Engine {
@@ -53,6 +54,6 @@ export function engineOfJob(integration: string | null): Engine {
 /** The engine of a dataset, from the scheme of its namespace. An object store path with a table symlink is Iceberg. */
 export function engineOfDataset(namespace: string, symlinks: readonly Symlink[]): Engine {
   const scheme = /^([a-z0-9+.-]+):/i.exec(namespace)?.[1]?.toLowerCase() ?? "";
-  const engine = ENGINE_BY_SCHEME[scheme] ?? "database";
+  const engine = ENGINE_BY_SCHEME.get(scheme) ?? "database";
   return engine === "s3" && symlinks.some(({ type }) => type === "TABLE") ? "iceberg" : engine;
 }

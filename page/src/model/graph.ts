@@ -37,17 +37,17 @@ export interface Graph {
 
 export const EMPTY_GRAPH: Graph = { nodes: [], from: new Int32Array(0), to: new Int32Array(0) };
 
-const STATE_BY_API_NAME: Readonly<Record<string, State>> = {
-  NEW: "new",
-  RUNNING: "running",
-  COMPLETED: "completed",
-  ABORTED: "aborted",
-  FAILED: "failed",
-};
+const STATE_BY_API_NAME: ReadonlyMap<string, State> = new Map([
+  ["NEW", "new"],
+  ["RUNNING", "running"],
+  ["COMPLETED", "completed"],
+  ["ABORTED", "aborted"],
+  ["FAILED", "failed"],
+]);
 
 /** State of a run from its name in the API; `none` for an unknown name. */
 export function stateOf(state: string | null | undefined, stale = false): State {
-  const found = STATE_BY_API_NAME[state ?? ""] ?? "none";
+  const found = STATE_BY_API_NAME.get(state ?? "") ?? "none";
   return found === "running" && stale ? "stale" : found;
 }
 

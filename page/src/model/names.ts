@@ -6,8 +6,9 @@ const MAX_LENGTH = 400;
 /** Control characters, zero-width characters and overrides of the text direction. */
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** Untrusted text made safe to display: invisible characters become U+FFFD, long text is cut. */
-export function displayText(name: string): string {
+/** Untrusted text (facets may hold any JSON value instead) made safe to display: invisible characters become U+FFFD, long text is cut. */
+export function displayText(text: unknown): string {
+  const name = typeof text === "string" ? text : (JSON.stringify(text) ?? "");
   const shortened = name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name;
   const clean = shortened.replace(INVISIBLE, "\ufffd");
   return clean.trim() === "" ? "(no name)" : clean;

@@ -31,14 +31,14 @@ export interface DatasetStatistics {
 export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistics[] {
   const found = new Map<string, DatasetStatistics>();
   const add = (direction: DatasetStatistics["direction"], dataset: EventDataset, facet: StatisticsFacet | undefined): void => {
-    if (!facet || (facet.rowCount === undefined && facet.size === undefined)) return;
+    if (!facet || (numberOf(facet.rowCount) === undefined && numberOf(facet.size) === undefined)) return;
     const key = `${direction} ${dataset.namespace} ${dataset.name}`;
     const known = found.get(key);
     found.set(key, {
       direction,
       dataset: dataset.name,
-      rows: sum(known?.rows ?? null, facet.rowCount),
-      size: sum(known?.size ?? null, facet.size),
+      rows: sum(known?.rows ?? null, numberOf(facet.rowCount)),
+      size: sum(known?.size ?? null, numberOf(facet.size)),
     });
   };
   for (const event of events) {
@@ -46,6 +46,11 @@ export function datasetStatistics(events: readonly RunEvent[]): DatasetStatistic
     for (const dataset of event.outputs ?? []) add("output", dataset, dataset.outputFacets?.outputStatistics);
   }
   return [...found.values()];
+}
+
+/** A number of a facet, whose content is not validated. */
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 function sum(known: number | null, more: number | undefined): number | null {

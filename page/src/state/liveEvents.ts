@@ -13,20 +13,20 @@ export interface LiveEvent {
   readonly run?: string;
 }
 
-const STATE_AFTER: Readonly<Record<string, State>> = {
-  START: "running",
-  RUNNING: "running",
-  COMPLETE: "completed",
-  ABORT: "aborted",
-  FAIL: "failed",
-};
+const STATE_AFTER: ReadonlyMap<string, State> = new Map([
+  ["START", "running"],
+  ["RUNNING", "running"],
+  ["COMPLETE", "completed"],
+  ["ABORT", "aborted"],
+  ["FAIL", "failed"],
+]);
 
 /**
  * The most likely state of a job after an event. It is shown until the graph is loaded again: only the service takes
  * late and earlier events into account.
  */
 export function provisionalState(event: LiveEvent): { readonly id: string; readonly state: State } | undefined {
-  const state = STATE_AFTER[event.eventType ?? ""];
+  const state = STATE_AFTER.get(event.eventType ?? "");
   return state && event.job ? { id: nodeId("job", event.job), state } : undefined;
 }
 

@@ -3,12 +3,35 @@ import { batch, computed, signal } from "@preact/signals";
 import type { DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { GraphWorkerClient } from "../worker/client";
-import { RequestError } from "../api";
+import { RequestError, setRequestKey } from "../api";
+import { ChangeStreamClient } from "../worker/changeStreamClient";
+import { storedKey, storeKey } from "./storedKey";
 import { type LiveEvent, provisionalState, unconfirmedStates } from "./liveEvents";
 import { formatRoute, parseRoute, type Route } from "./route";
 import { Throttle } from "./throttle";
 
 export const graphWorker = new GraphWorkerClient();
+
+const changeStream = new ChangeStreamClient();
+
+/** API key of this tab, kept until the tab is closed; empty if the service requires none. */
+export const apiKey = signal("");
+
+/** Use a key for all requests. */
+export function logIn(key: string): void {
+  apiKey.value = key;
+  storeKey(key);
+  setRequestKey(key);
+  graphWorker.setKey(key);
+  changeStream.setKey(key);
+  void loadGraph();
+}
+
+/** Use the key of this tab from before it was loaded again. */
+export function restoreLogin(): void {
+  const key = storedKey();
+  if (key !== "") logIn(key);
+}
 
 export const route = signal<Route>(parseRoute(location.search));
 
@@ -114,17 +137,12 @@ export function startLiveUpdates(): void {
     if (requested !== loadedTimes) void loadGraph();
     loadedTimes = requested;
   });
-  const source = new EventSource("/api/v1/changes");
-  source.onopen = () => (connection.value = "live");
-  source.onerror = () => {
-    connection.value = "down";
-    void throttle.trigger();
-  };
-  // The first message of every connection: events before it may have been missed.
-  source.addEventListener("resync", () => void throttle.trigger());
-  source.addEventListener("event", ({ data }: MessageEvent<string>) => {
-    queueEvent(JSON.parse(data) as LiveEvent);
-    void throttle.trigger();
+  changeStream.start(({ state, message, key }) => {
+    if (state) connection.value = state;
+    if (key !== undefined && apiKey.value === "") logIn(key);
+    if (message?.event === "event") queueEvent(JSON.parse(message.data) as LiveEvent);
+    // Also for `resync`, the first message of every connection: events before it may have been missed.
+    if (message || state === "down") void throttle.trigger();
   });
   // No event reports that a job went stale.
   setInterval(() => void throttle.trigger(), STALE_CHECK_MS);

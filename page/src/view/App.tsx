@@ -8,6 +8,7 @@ import { ColumnsView } from "./ColumnsView";
 import { GraphView } from "./GraphView";
 import { ImpactView } from "./ImpactView";
 import { LabView } from "./LabView";
+import { LoginForm } from "./LoginForm";
 import { Link, Notice } from "./components";
 import { SearchBox } from "./SearchBox";
 
@@ -67,6 +68,7 @@ export function App() {
 }
 
 function Content({ view }: { readonly view: View }) {
+  if (status.value === "failed" && isLoginRequired(loadError.value?.status)) return <LoginForm />;
   if (view === "lab") return <LabView />;
   if (status.value === "failed" && loadError.value) return <LoadFailed />;
   if (status.value === "loading") return <p class="loading">Loading graph …</p>;
@@ -81,6 +83,11 @@ function Content({ view }: { readonly view: View }) {
     default:
       return <GraphView />;
   }
+}
+
+/** A key is missing, unknown, or may not read. */
+function isLoginRequired(code: number | undefined): boolean {
+  return code === 401 || code === 403;
 }
 
 function NoLineage() {

@@ -64,7 +64,7 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
           </ul>
         </Section>
       )}
-      {job.value.facets.sql?.query && (
+      {typeof job.value.facets.sql?.query === "string" && (
         <Section title="SQL">
           <pre tabIndex={0}>{job.value.facets.sql.query}</pre>
         </Section>

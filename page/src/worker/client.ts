@@ -43,6 +43,11 @@ export class GraphWorkerClient {
     });
   }
 
+  /** Set the key of all later requests. */
+  setKey(key: string): void {
+    this.worker.postMessage({ key });
+  }
+
   private settle(response: WorkerResponse): void {
     const call = this.pending.get(response.id);
     this.pending.delete(response.id);

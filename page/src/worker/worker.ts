@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Entry point of the web worker: runs a GraphWorker and answers the requests of its client. */
-import { fetchJson, RequestError } from "../api";
+import { fetchJson, RequestError, setRequestKey } from "../api";
 import type { WorkerRequest, WorkerResponse } from "./client";
 import { GraphWorker } from "./graphWorker";
 
@@ -16,4 +16,7 @@ async function handle({ id, method, parameters }: WorkerRequest): Promise<Worker
   }
 }
 
-self.onmessage = async (event: MessageEvent<WorkerRequest>) => self.postMessage(await handle(event.data));
+self.onmessage = async ({ data }: MessageEvent<WorkerRequest | { readonly key: string }>) => {
+  if ("key" in data) setRequestKey(data.key);
+  else self.postMessage(await handle(data));
+};
