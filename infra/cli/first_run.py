@@ -56,14 +56,19 @@ def first_run(stack: Stack, endpoints: Mapping[str, str], settings: Settings) ->
         LabError: rows, commits or lineage did not arrive in time, or the lineage differs from the contract.
         ServiceError: a job failed.
     """
-    if compare_with_contract(endpoints["lineage"], enabled_features(settings)).ok:
+
+    def compared() -> Report:
+        headers = stack.lineage_authorization()
+        return compare_with_contract(endpoints["lineage"], enabled_features(settings), headers=headers)
+
+    if compared().ok:
         out.print(f"the lineage already matches its contract; to run the statistics: bin/lab run {JOB_SUPPLIER_STATS}")
         return
     rows = _await_rows(endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
     out.print(f"topic {TOPIC_ORDERS} has {rows} rows; waiting for them to pass through the pipeline")
     if settings.profile == FULL:
         _run_statistics(stack, endpoints["iceberg_catalog"], settings)
-    report = _await_lineage(endpoints["lineage"], enabled_features(settings))
+    report = _await_lineage(compared)
     out.print(report.render_text(), markup=False)
     if not report.ok:
         raise LabError("the lineage differs from jobs/lineage_contract.yaml, see above")
@@ -154,9 +159,9 @@ def _committed_rows(catalog: str, table: str) -> int:
     return 0 if response.status_code == _NOT_FOUND else count_rows(response.raise_for_status().json())
 
 
-def _await_lineage(service: str, features: frozenset[str]) -> Report:
+def _await_lineage(compared: Callable[[], Report]) -> Report:
     """Wait until the lineage matches the contract, because jobs send events asynchronously; return the last report."""
-    return _poll(lambda: compare_with_contract(service, features), lambda report: report.ok, LINEAGE_TIMEOUT)
+    return _poll(compared, lambda report: report.ok, LINEAGE_TIMEOUT)
 
 
 def _poll(read: Callable[[], T], is_sufficient: Callable[[T], bool], timeout: float) -> T:

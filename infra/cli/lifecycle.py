@@ -77,7 +77,7 @@ def down(
     """Remove the lab. Its configuration and the download cache remain (and, on Docker, the images)."""
     lab = Stack(stack, Artifacts.open())
     if export:
-        _export_lineage(lab.endpoints()["lineage"], export)
+        _export_lineage(lab.endpoints()["lineage"], lab.lineage_authorization(), export)
     found = lab.exists()
     if found:
         lab.runtime.exists()  # fails at once if the Docker daemon does not respond
@@ -121,9 +121,9 @@ def _remove_leftovers(lab: Stack, even_broken_state: bool = False) -> bool:
     return found
 
 
-def _export_lineage(service: str, folder: Path) -> None:
+def _export_lineage(service: str, headers: dict[str, str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with httpx.Client(base_url=service, timeout=60, trust_env=False) as client:
+    with httpx.Client(base_url=service, headers=headers, timeout=60, trust_env=False) as client:
         try:
             graph = client.get("/api/v1/graph").raise_for_status()
             (folder / "graph.json").write_bytes(graph.content)

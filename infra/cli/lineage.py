@@ -5,6 +5,7 @@ Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.toolchain import Artifacts
 from lineage.checks.diff import diff_graphs
+from lineage.checks.http_client import KEY_VARIABLE
 from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.rules import Rules, RulesError, read_rules
 
@@ -149,7 +151,12 @@ def _print_reach(direction: str, node: str, service: str, depth: int | None, jso
 
 
 def _service_url(stack: str) -> str:
-    return Stack(stack, Artifacts.open()).endpoints()["lineage"]
+    """Return the URL of a stack's service, and make its key that of the requests, unless the user has given one."""
+    lab = Stack(stack, Artifacts.open())
+    url = lab.endpoints()["lineage"]
+    if key := lab.lineage_authorization().get("Authorization"):
+        os.environ.setdefault(KEY_VARIABLE, key.removeprefix("Bearer "))
+    return url
 
 
 def _read_rules(path: Path | None) -> Rules:

@@ -17,12 +17,13 @@ from typing import Any
 
 import psutil
 
+from infra import credentials
 from infra.cli import docker_state
 from infra.cli.checkpoint import Resource, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
-from infra.project import NAME, PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
@@ -126,6 +127,12 @@ class Stack:
         if endpoints:
             return endpoints
         raise self.not_running_error()
+
+    def lineage_authorization(self) -> dict[str, str]:
+        """Return the headers with the key that reads the lineage of the lab; empty before its first update."""
+        path = self.root / CREDENTIALS_FILE
+        key = credentials.read(path).get(credentials.LINEAGE_READ_KEY, "") if path.exists() else ""
+        return {"Authorization": f"Bearer {key}"} if key else {}
 
     def not_running_error(self) -> LabError:
         """Return the error about a stack without a running lab."""

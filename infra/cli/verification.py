@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lab verify`: comparison of the lineage that arrived with the lineage contract."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,15 @@ from infra.services.overview import enabled_features
 from infra.toolchain import Artifacts
 from lineage.checks.contract import ContractError, Report, compare, load
 
+NO_HEADERS: Mapping[str, str] = {}
+
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
 
 
-def compare_with_contract(service: str, features: frozenset[str], contract: Path = CONTRACT) -> Report:
-    """Compare the graph of a lineage service with a contract; `features` are those of the lab.
+def compare_with_contract(
+    service: str, features: frozenset[str], contract: Path = CONTRACT, headers: Mapping[str, str] = NO_HEADERS
+) -> Report:
+    """Compare the graph of a lineage service with a contract; `features` are those of the lab, `headers` have its key.
 
     Raises:
         LabError: the service does not respond, or the contract cannot be read.
@@ -31,7 +36,7 @@ def compare_with_contract(service: str, features: frozenset[str], contract: Path
     except (OSError, ContractError) as error:
         raise LabError(f"cannot read the lineage contract {contract}: {error}") from error
     try:
-        graph = client().get(f"{service}/api/v1/graph", timeout=30).raise_for_status().json()
+        graph = client().get(f"{service}/api/v1/graph", headers=headers, timeout=30).raise_for_status().json()
     except httpx.HTTPError as error:
         raise LabError(
             f"the lineage service at {service} does not respond ({error}); see: bin/lab status, bin/lab logs lineage"
@@ -48,8 +53,8 @@ def verify(
 ) -> None:
     """Compare the lineage with its contract. Exits with 1 if they differ."""
     features = enabled_features(stack_settings(stack))
-    service = Stack(stack, Artifacts.open()).endpoints()["lineage"]
-    report = compare_with_contract(service, features, contract)
+    lab = Stack(stack, Artifacts.open())
+    report = compare_with_contract(lab.endpoints()["lineage"], features, contract, lab.lineage_authorization())
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

@@ -178,6 +178,8 @@ class Service:
         volumes: names of folders that persist across restarts.
         env: environment variables.
         secrets: environment variables that hold a credential: variable -> name of the credential.
+        secret_files: files that only the user of the program can read, written at every start: path -> text. `$NAME` is
+            replaced by the service's environment variable.
         memory_mib: memory of one replica under load, MiB; used by the preflight check and as limit.
         restart: restart policy: `always`, or `on_failure` for a program that may complete.
         stop_seconds: grace period before the process is killed.
@@ -197,6 +199,7 @@ class Service:
     volumes: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    secret_files: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 256
     restart: Literal["always", "on_failure"] = "always"
     stop_seconds: int = 30

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from infra import credentials
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
@@ -14,7 +15,7 @@ from infra.services import iceberg_catalog, kafka
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
-from infra.settings import DURATION, Settings, SettingsSection
+from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection
 
 NAME = "lineage"
 API = Endpoint("api", 5000, scheme="http", published_as="lineage")
@@ -29,12 +30,27 @@ PAGE = "page"
 CONTRACT_FILE = "jobs/lineage_contract.yaml"
 CONTRACT = PROJECT / CONTRACT_FILE
 
+EMITTER_SECRETS = {"LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY}
+"""Environment variable of the lab's own emitters with their key, which they always send."""
+
+SERVICE_SECRETS = {
+    name: name for name in (credentials.LINEAGE_ADMIN_KEY, credentials.LINEAGE_INGEST_KEY, credentials.LINEAGE_READ_KEY)
+}
+
 
 class LineageSettings(SettingsSection):
     """Settings of the lineage service."""
 
     lineage_retain: str = Field(
         "30d", pattern=DURATION, description="age after which the lineage service compacts events: 12h, 30d"
+    )
+    lineage_keys: BooleanSetting = Field(
+        False, description="true: reading and sending lineage require an API key, which the lab's emitters have"
+    )
+    lineage_hosts: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9.,-]*$",
+        description="further host names of the lineage service, for example behind a proxy: lineage.example.org,...",
     )
 
 
@@ -53,6 +69,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
                 *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
+                *_access_options(settings.section(LineageSettings)),
                 *_forwarding_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
@@ -62,6 +79,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         ready=Probe(API.name, "/health"),
         files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
+        secrets=SERVICE_SECRETS,
         memory_mib=256,
     )
 
@@ -74,6 +92,12 @@ def _with_overview(service: Service, site: Site, settings: Settings, services: M
 
 def _render_json(content: object) -> str:
     return json.dumps(content, indent=2) + "\n"
+
+
+def _access_options(settings: LineageSettings) -> tuple[str, ...]:
+    hosts = (host for host in settings.lineage_hosts.split(",") if host)
+    options = [word for host in hosts for word in ("--allowed-host", host)]
+    return (*options, *(("--require-keys",) if settings.lineage_keys else ()))
 
 
 def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:
@@ -102,6 +126,12 @@ DEFINITION = ServiceDefinition(
     endpoints=ENDPOINTS,
     settings=LineageSettings,
     client_environment=_client_environment,
+    client_secrets={
+        "OPENLINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY,
+        "LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY,
+        "LINEAGE_READ_KEY": credentials.LINEAGE_READ_KEY,
+        "LINEAGE_ADMIN_KEY": credentials.LINEAGE_ADMIN_KEY,
+    },
     profiles=EVERY_PROFILE,
     position=0,
 )

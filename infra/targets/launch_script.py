@@ -62,6 +62,14 @@ def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:
     return ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
 
 
+def _secret_files(part: Service | Task) -> Mapping[str, str]:
+    return part.secret_files if isinstance(part, Service) else {}
+
+
+def _secret_file_lines(path: str, text: str) -> str:
+    return f"( umask 077; cat > {shlex.quote(path)} <<END\n{text}\nEND\n)"
+
+
 @dataclass(frozen=True)
 class Launcher:
     """Renderer of the start scripts of one stack.
@@ -89,6 +97,7 @@ class Launcher:
             "set -eu",
             *(f"export {name}={shlex.quote(value)}" for name, value in self._environment(part, scratch).items()),
             *self._secret_lines(part.secrets),
+            *(_secret_file_lines(path, text) for path, text in _secret_files(part).items()),
             *(self._preparation_lines(step, scratch) for step in prepare),
             f"exec {self._command_line(part.run, scratch)}",
         ]

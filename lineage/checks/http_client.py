@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """HTTP client of the commands that read from lineage services."""
 
+import os
 from urllib.parse import urlsplit
 
 import httpx
 
 TIMEOUT = 60
 """Seconds: a large graph takes some of them."""
+
+KEY_VARIABLE = "LINEAGE_READ_KEY"
+"""Environment variable with the API key of a service that requires one."""
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -20,4 +24,10 @@ def client_for(url: str) -> httpx.Client:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is not an http URL")
-    return httpx.Client(timeout=TIMEOUT, follow_redirects=True, trust_env=parts.hostname not in _LOOPBACK)
+    key = os.environ.get(KEY_VARIABLE, "")
+    return httpx.Client(
+        timeout=TIMEOUT,
+        headers={"Authorization": f"Bearer {key}"} if key else {},
+        follow_redirects=True,
+        trust_env=parts.hostname not in _LOOPBACK,
+    )

@@ -11,6 +11,7 @@ import pytest
 
 from infra.project import PROJECT
 from infra.services.overview import enabled_features
+from lineage.access.keys import ADMIN_TOKEN_FILE
 from lineage.checks.contract import compare, load
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph
@@ -74,9 +75,11 @@ def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy):
         assert httpx.get(graph, trust_env=False).content == expected
         # The lab still runs and its streaming jobs emit RUNNING events every few seconds.
         logged = httpx.get(f"{service.url}/api/v1/stats", trust_env=False).json()["logged"]
-        removed = httpx.post(f"{service.url}/api/v1/compact?before=2200-01-01T00:00:00Z", timeout=60, trust_env=False)
+        admin = {"Authorization": f"Bearer {(log_copy / ADMIN_TOKEN_FILE).read_text().strip()}"}
+        compact = f"{service.url}/api/v1/compact?before=2200-01-01T00:00:00Z"
+        removed = httpx.post(compact, headers=admin, timeout=60, trust_env=False)
         assert removed.json()["removed"] == logged > 10
-        rebuilt = httpx.post(f"{service.url}/api/v1/rebuild", timeout=60, trust_env=False).json()
+        rebuilt = httpx.post(f"{service.url}/api/v1/rebuild", headers=admin, timeout=60, trust_env=False).json()
         assert (rebuilt["equal"], rebuilt["events"]) == (True, 0)
         assert httpx.get(graph, trust_env=False).content == expected
         service.kill()

@@ -38,6 +38,9 @@ LINEAGE_TOPIC = "lineage"
 SECRETS = (credentials.POSTGRES_PASSWORD, credentials.S3_ACCESS_KEY, credentials.S3_SECRET_KEY)
 """Credentials that connector configurations can reference; other environment variables are not exposed."""
 
+LINEAGE_SECRETS = {"OPENLINEAGE_TRANSPORT_AUTH_BEARER_TOKEN": credentials.LINEAGE_INGEST_KEY}
+"""Environment variable by which the lineage plugin reads its key; connector configurations cannot reference it."""
+
 PROVIDER = "env"
 """Name of the worker's ConfigProvider for environment variables."""
 
@@ -99,7 +102,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
         files={CONFIG: render_properties(_worker_config(site, settings)), LOGGING: _LOGGING},
         replicas=settings.section(ConnectSettings).connect_workers,
         env={"AWS_REGION": credentials.S3_REGION},
-        secrets={name: name for name in SECRETS},
+        secrets={name: name for name in SECRETS} | LINEAGE_SECRETS,
         memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,
     )
 

@@ -4,6 +4,7 @@
 The JVMs start without Flink's scripts and share one configuration file.
 """
 
+import json
 from pathlib import PurePosixPath
 
 from infra import credentials
@@ -63,6 +64,9 @@ SECRETS = {
 }
 """Environment variables of the AWS SDKs for checkpoints and Iceberg, so that no setting and no SQL contains a key."""
 
+LISTENER_CONFIG = "openlineage.yml"
+"""File of the OpenLineage listener with its key; JSON is YAML. The listener (1.53) reads no other variables."""
+
 _OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 _OPENED_CONCURRENCY_PACKAGES = ("util.concurrent.atomic", "util.concurrent.locks")
 _MODULE_OPTIONS = (
@@ -89,8 +93,9 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
         files=_config_files(site, settings),
-        env=_service_environment(JOBMANAGER, site),
-        secrets=SECRETS,
+        env=_service_environment(JOBMANAGER, site) | _listener_environment(JOBMANAGER, site),
+        secrets=SECRETS | lineage.EMITTER_SECRETS,
+        secret_files=_listener_config(JOBMANAGER, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
 
@@ -127,8 +132,13 @@ def _gateway(site: Site, settings: Settings) -> Service:
         endpoints=_service_endpoints(GATEWAY, settings),
         ready=Probe(GATEWAY_REST.name, "/v1/info"),
         files=_config_files(site, settings),
-        env={**_service_environment(GATEWAY, site), "FLINK_CONF_DIR": _config_folder(GATEWAY, site)},
-        secrets=SECRETS,
+        env={
+            **_service_environment(GATEWAY, site),
+            **_listener_environment(GATEWAY, site),
+            "FLINK_CONF_DIR": _config_folder(GATEWAY, site),
+        },
+        secrets=SECRETS | lineage.EMITTER_SECRETS,
+        secret_files=_listener_config(GATEWAY, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
 
@@ -161,6 +171,18 @@ def _config_files(site: Site, settings: Settings) -> dict[str, str]:
 
 def _config_folder(name: str, site: Site) -> str:
     return str(PurePosixPath(site.file(name, CONFIG)).parent)
+
+
+def _listener_environment(name: str, site: Site) -> dict[str, str]:
+    return {"OPENLINEAGE_CONFIG": f"{site.scratch(name)}/{LISTENER_CONFIG}"}
+
+
+def _listener_config(name: str, site: Site) -> dict[str, str]:
+    """Return the file that adds the key to the transport of Flink's configuration."""
+    url = site.address(lineage.NAME, lineage.API.name).url
+    key = {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
+    transport = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
+    return {_listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 
 
 def _service_environment(name: str, site: Site) -> dict[str, str]:

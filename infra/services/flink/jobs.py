@@ -156,7 +156,7 @@ def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
         needs=tuple(dict.fromkeys((*_common_needs(), GATEWAY, *job.needs))),
         files=files,
         env=environment,
-        secrets=flink.SECRETS,
+        secrets=flink.SECRETS | lineage.EMITTER_SECRETS,
         memory_mib=SQL_LAUNCHER_MEMORY_MIB,
         stop_seconds=STOP_SECONDS,
     )
@@ -178,7 +178,7 @@ def _launcher(
         files=files or {},
         volumes=(STATE,),
         env={**_launcher_environment(name, site, site.volume(name, STATE)), **environment},
-        secrets=flink.SECRETS,
+        secrets=flink.SECRETS | lineage.EMITTER_SECRETS,
         memory_mib=LAUNCHER_MEMORY_MIB,
         restart="on_failure",
         stop_seconds=STOP_SECONDS,

@@ -11,7 +11,13 @@ from infra.services.spark import executors as spark_executors
 from infra.services.spark import history as spark_history
 from infra.services.spark.job import COMPONENT, Driver
 from infra.services.spark.logging import LOG4J2_PROPERTIES
-from infra.services.spark.settings import LOGGING, SECRETS, driver_settings, process_environment
+from infra.services.spark.settings import (
+    AGENT_ENVIRONMENT,
+    DRIVER_SECRETS,
+    LOGGING,
+    driver_settings,
+    process_environment,
+)
 from infra.settings import Settings
 
 PROPERTIES = "spark.properties"
@@ -31,7 +37,7 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site),
-        secrets=SECRETS,
+        secrets=DRIVER_SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
@@ -46,7 +52,7 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site),
-        secrets=SECRETS,
+        secrets=DRIVER_SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
@@ -95,6 +101,7 @@ def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "AWS_REGION": credentials.S3_REGION,
+        **AGENT_ENVIRONMENT,
         **lineage_url,
         **driver.env,
     }

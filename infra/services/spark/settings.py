@@ -23,6 +23,16 @@ SECRETS = {
 }
 """Environment variables of the AWS SDK for Iceberg and s3a, so that no Spark property contains a key."""
 
+DRIVER_SECRETS = {
+    **SECRETS,
+    **lineage.EMITTER_SECRETS,
+    "OPENLINEAGE__TRANSPORT__AUTH__API_KEY": credentials.LINEAGE_INGEST_KEY,
+}
+"""Environment variables of drivers: also the key of the launcher and of the OpenLineage agent."""
+
+AGENT_ENVIRONMENT = {"OPENLINEAGE__TRANSPORT__TYPE": "http", "OPENLINEAGE__TRANSPORT__AUTH__TYPE": "api_key"}
+"""Makes the OpenLineage agent (1.53) merge the key of `DRIVER_SECRETS` into the transport of its Spark properties."""
+
 MAX_AVRO_VALUE_LENGTH = 2**20
 """Maximum length of an Avro string or byte array (bytes) and of a collection (items). A corrupt record can declare a
 length of gigabytes; allocating it would kill the driver."""

@@ -2,14 +2,19 @@
 """HTTP client of a lineage service, on the standard library."""
 
 import json
+import os
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
+KEY_VARIABLE = "LINEAGE_API_KEY"
+"""Environment variable with the API key of the service."""
+
 TIMEOUT = 2.0
 """Seconds for the connection, and for each part of a response."""
 
+_JSON = {"Content-Type": "application/json"}
 _EVENTS = "/api/v1/lineage"
 _RUNS = "/api/v1/jobs/runs"
 _NOT_FOUND = 404
@@ -40,10 +45,15 @@ class _NoRedirect(HTTPRedirectHandler):
 
 
 class LineageClient:
-    """Client of the service at `url`. Proxies of the environment are not used."""
+    """Client of the service at `url`. Proxies of the environment are not used.
 
-    def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
+    `key` is the API key; by default that of the environment variable `LINEAGE_API_KEY`, empty for none.
+    """
+
+    def __init__(self, url: str, timeout: float = TIMEOUT, key: str | None = None) -> None:
         self.url = url.rstrip("/")
+        given = os.environ.get(KEY_VARIABLE, "") if key is None else key
+        self._authorization = {"Authorization": f"Bearer {given}"} if given else {}
         self._timeout = timeout
         self._opener = build_opener(ProxyHandler({}), _NoRedirect())
 
@@ -55,7 +65,7 @@ class LineageClient:
             UnavailableError: a later attempt may succeed.
         """
         try:
-            self._open(Request(self.url + _EVENTS, data=event, headers={"Content-Type": "application/json"}))
+            self._open(Request(self.url + _EVENTS, data=event, headers=_JSON | self._authorization))
         except HTTPError as error:
             with error:
                 if error.code in _RETRIABLE or error.code >= 500:
@@ -71,7 +81,7 @@ class LineageClient:
             UnavailableError: it cannot be found out now.
         """
         try:
-            self._open(Request(f"{self.url}{_RUNS}/{run_id}"))
+            self._open(Request(f"{self.url}{_RUNS}/{run_id}", headers=self._authorization))
         except HTTPError as error:
             with error:
                 if error.code == _NOT_FOUND:

@@ -369,8 +369,8 @@ def test_every_rendered_resource_is_registered(registered):
 
 
 def test_a_container_is_registered_with_its_rendered_inputs(registered):
-    rendered = RENDERED["container/lineage"].inputs.properties()
-    inputs = registered["container/lineage"].inputs
+    rendered = RENDERED["container/kafka"].inputs.properties()
+    inputs = registered["container/kafka"].inputs
     same = rendered.keys() - {"networksAdvanced", "volumes"}
     assert {name: inputs[name] for name in same} == {name: rendered[name] for name in same}
 

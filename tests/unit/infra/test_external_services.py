@@ -240,7 +240,8 @@ def test_chart_values_have_neither_service_nor_generated_credentials():
     values = replace(renderer(), site=site, settings=settings).values(lab, resources, setup=True)
     names = ("kafka", "schemaRegistry", "objectStore", "postgres")
     assert [values[name] for name in names] == [{"enabled": False}] * 4
-    assert values["credentials"]["names"] == {}
+    own = {"LINEAGE_ADMIN_KEY", "LINEAGE_INGEST_KEY", "LINEAGE_READ_KEY"}
+    assert values["credentials"]["names"].keys() == own
     assert values["credentials"]["given"] == ["POSTGRES_PASSWORD", "S3_ACCESS_KEY", "S3_SECRET_KEY"]
     checks = {entry["key"]: entry["kind"] for entry in values["setup"]["resources"]}
     assert checks.items() >= {"kafka": "ExternalKafka", "postgres": "ExternalPostgres"}.items()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flink cluster, its configuration and the launchers of its jobs."""
 
+import json
 import shlex
 
 import pytest
@@ -88,7 +89,11 @@ def test_listener_sends_events_and_terminal_states_to_the_lineage_service(lab):
 def test_cluster_configuration_contains_no_secret(lab):
     for name in CLUSTER:
         service = lab.service(name)
-        assert set(service.secrets) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+        listener = set() if name == "flink_taskmanager" else {"LINEAGE_API_KEY"}
+        assert set(service.secrets) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} | listener
+        for path, text in service.secret_files.items():
+            assert path == service.env["OPENLINEAGE_CONFIG"]
+            assert json.loads(text)["transport"]["auth"] == {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
         assert not [key for key in config(service) if "key" in key.split(".")[-1] or "secret" in key]
 
 

@@ -78,7 +78,8 @@ def test_a_batch_driver_creates_executor_pods_of_its_own_image():
     assert config["spark.kubernetes.container.image"] == "${env:IMAGE}"
     assert config["spark.dynamicAllocation.maxExecutors"] == "3"
     assert "jobs.spark.launch_executor" in driver.run.uses
-    assert driver.executor.secrets == driver.secrets
+    assert driver.executor.secrets.items() < driver.secrets.items()
+    assert "LINEAGE_API_KEY" not in driver.executor.secrets
     assert "jobs.spark.launch_executor" in start_script(driver.executor, DOCKER_LAUNCHER)
 
 

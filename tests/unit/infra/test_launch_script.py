@@ -3,6 +3,7 @@
 
 import dataclasses
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -146,3 +147,14 @@ def test_java_command_has_heap_class_path_and_temporary_folder(launcher, tmp_pat
 def test_python_module_is_imported_from_the_project(launcher, tmp_path):
     (tmp_path / "hello.py").write_text("print('hello')")
     assert run_script(launcher.script(Task("t", Python("hello")), tmp_path)) == "hello\n"
+
+
+def test_secret_files_are_written_for_the_user_alone(launcher, tmp_path):
+    path = tmp_path / "listener.yml"
+    service = Service(name="s", run=Java("c", "Main", 64), secret_files={str(path): '{"apiKey": "$KEY"}'})
+    lines = launcher.script(service, tmp_path).splitlines()
+    start = next(at for at, line in enumerate(lines) if "umask 077" in line)
+    script = "\n".join(lines[start : lines.index(")", start) + 1])
+    subprocess.run(["sh", "-c", script], env={"KEY": "k1", "PATH": os.environ["PATH"]}, check=True)
+    assert path.read_text() == '{"apiKey": "k1"}\n'
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -18,6 +18,8 @@ KAFKA = "kafka://kafka:9092"
 LAKE = "s3://warehouse"
 FACET = {"_producer": "https://example.org/test", "_schemaURL": "https://example.org/schema"}
 
+JSON = {"Content-Type": "application/json"}
+
 
 def dataset(name, namespace=LAKE, *columns, **facets):
     schema = {"fields": [{"name": column, "type": "string"} for column in columns]}
@@ -62,7 +64,7 @@ def events():
 def url(tmp_path_factory):
     with running_service(tmp_path_factory.mktemp("data")) as service:
         for content in events():
-            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode()), timeout=10):
+            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=10):
                 pass
         yield service.url
 

@@ -39,7 +39,8 @@ def test_task_runs_with_agent_and_name_of_file():
     assert properties["spark.app.name"] == "mine"
     assert properties["spark.openlineage.facets.columnLineage.disabled"] == "false"
     assert properties["spark.extraListeners"].endswith("OpenLineageSparkListener")
-    assert found.secrets.keys() == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
+    agent = "OPENLINEAGE__TRANSPORT__AUTH__API_KEY"
+    assert found.secrets.keys() == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "LINEAGE_API_KEY", agent}
     assert found.env["LINEAGE_URL"] == "http://lineage:5000"
 
 
