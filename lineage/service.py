@@ -9,6 +9,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
@@ -16,12 +17,14 @@ from lineage.events import DatasetId, Event, EventError, InvalidEvent, JsonObjec
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_graph, export_steps
 from lineage.ingest_metrics import IngestMetrics
+from lineage.ingress import KafkaIngress
 from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
 from lineage.rules.table_locations import TableLocations
 from lineage.settings import Settings
 from lineage.store import END_OF_TIME, SEGMENT_EVENTS, Batch, DeadLetterKind, EventLog, EventWriter, StoreError
 from lineage.store.as_of_queries import AsOfQueries
+from lineage.store.offsets import Offsets
 from lineage.store.projection import Projection
 
 logger = logging.getLogger(__name__)
@@ -115,6 +118,9 @@ class Service:
         log.keep_position(self.forwarder.position if self.forwarder else None)
         if self.forwarder is not None:
             self.forwarder.start()
+        self.ingress = KafkaIngress(self, log, settings.kafka) if settings.kafka else None
+        if self.ingress is not None:
+            self.ingress.start(self._loop)
         if settings.retain is not None:
             self._tasks.append(asyncio.create_task(self._compact_periodically(settings.retain)))
 
@@ -153,7 +159,19 @@ class Service:
             EventError: the bytes are not a JSON array; nothing was stored.
             QueueFull, StoreFull, StoreError: they cannot be stored now; nothing was written.
         """
-        contents = split_array(data)
+        return await self._ingest_all(split_array(data), {})
+
+    async def ingest_records(self, contents: Sequence[bytes], offsets: Offsets) -> list[tuple[int, EventError]]:
+        """Store events that were read from Kafka, and in the same transaction the offsets after them.
+
+        Returns index and cause of each refused event.
+
+        Raises:
+            QueueFull, StoreFull, StoreError: they cannot be stored now; nothing was written.
+        """
+        return (await self._ingest_all(contents, offsets)).refused
+
+    async def _ingest_all(self, contents: Sequence[bytes], offsets: Offsets) -> BatchResult:
         result = BatchResult(received=len(contents))
         events: list[_ReadEvent] = []
         for index, read in enumerate(await self._read_events(contents)):
@@ -161,7 +179,7 @@ class Service:
                 result.refused.append((index, read))
             else:
                 events.append(read)
-        flags = await self._submit_events(events) if events else []
+        flags = await self._submit_events(events, offsets) if events or offsets else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
         return result
@@ -228,6 +246,8 @@ class Service:
     async def close(self) -> None:
         """Write queued events, answer their senders, close the log."""
         self.change_feed.close()
+        if self.ingress is not None:
+            await self.ingress.close()
         if self.forwarder is not None:
             await self.forwarder.close()
         await asyncio.to_thread(self._writer.close)
@@ -264,6 +284,7 @@ class Service:
             "listeners": self.change_feed.listeners,
             "unapplied": self.defects(),
             "forward": self.forwarder.status() if self.forwarder else None,
+            "kafka": self.ingress.status() if self.ingress else None,
         }
 
     def _equals_current_graph(self, other: Projection) -> bool:
@@ -274,7 +295,7 @@ class Service:
             logger.exception("the graph in use cannot be compared with the rebuilt one")
             return False
 
-    async def _read_events(self, contents: list[bytes]) -> list[_ReadEvent | EventError]:
+    async def _read_events(self, contents: Sequence[bytes]) -> list[_ReadEvent | EventError]:
         """Return each event or its error; look up all named tables in their catalogs concurrently."""
         read: list[_ReadEvent | EventError] = []
         tables: set[TableName] = set()
@@ -307,9 +328,9 @@ class Service:
         except EventError as error:
             return error
 
-    async def _submit_events(self, events: list[_ReadEvent]) -> list[bool]:
+    async def _submit_events(self, events: list[_ReadEvent], offsets: Offsets | None = None) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()
-        self._writer.submit([event.original for event in events], _Pending(events, done))
+        self._writer.submit([event.original for event in events], _Pending(events, done), offsets)
         return await done
 
     def _on_batch(self, batch: Batch[_Pending]) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lineage.ingress.kafka_source import KafkaSource, KafkaSourceError, read_client_config
+
 MIB = 2**20
 
 OWN_NAME = "lineage"
@@ -26,7 +28,7 @@ class Settings:
 
     `allowed_hosts` are host names of the service beside the loopback names, `allowed_origins` origins of other pages
     that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
-    requests need a key (see `lineage.access.keys`).
+    requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from.
     """
 
     host: str
@@ -50,6 +52,7 @@ class Settings:
     allowed_origins: tuple[str, ...] = ()
     keys: Path | None = None
     require_keys: bool = False
+    kafka: KafkaSource | None = None
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
@@ -108,10 +111,34 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument(
         "--require-keys", action="store_true", help="require a key, of --keys or LINEAGE_{INGEST,READ,ADMIN}_KEY"
     )
+    _add_kafka_options(parser)
     found = vars(parser.parse_args(arguments))
+    of_kafka = (found.pop(f"kafka_{name}") for name in ("topic", "servers", "config"))
+    found["kafka"] = _kafka_source(parser, *of_kafka)
     for name in ("allowed_hosts", "allowed_origins"):
         found[name] = tuple(found[name])
     return Settings(**found)
+
+
+def _add_kafka_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--kafka-topic", metavar="TOPIC", help="read events from this topic too, each exactly once")
+    parser.add_argument("--kafka-servers", metavar="HOST:PORT,...", help="brokers of --kafka-topic")
+    parser.add_argument(
+        "--kafka-config", type=Path, metavar="FILE", help="settings of the Kafka client, name=value (librdkafka)"
+    )
+
+
+def _kafka_source(
+    parser: argparse.ArgumentParser, topic: str | None, servers: str | None, config: Path | None
+) -> KafkaSource | None:
+    if topic is None and servers is None and config is None:
+        return None
+    if not topic or not servers:
+        parser.error("reading events from Kafka requires both --kafka-topic and --kafka-servers")
+    try:
+        return KafkaSource(topic, servers, read_client_config(config) if config else {})
+    except KafkaSourceError as error:
+        parser.error(str(error))
 
 
 def _port(text: str) -> int:

@@ -13,6 +13,7 @@ from lineage.rules.event_reader import EventReader
 from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetterKind, DeadLetters
+from lineage.store.offsets import Offsets, StoredOffsets, insert_offsets
 from lineage.store.rows import (
     END_OF_TIME,
     MAX_PAGE_BYTES,
@@ -58,13 +59,17 @@ class EventLog:
         self._database = Database(directory, max_bytes)
         self.path = self._database.path
         self.snapshots = Snapshots(self._database)
+        self.offsets = StoredOffsets(self._database)
         self._segments = Segments(self._database)
         self.dead_letters = DeadLetters(self._database)
 
-    def append(self, events: Sequence[Original], accepted: int | None = None) -> list[bool]:
+    def append(
+        self, events: Sequence[Original], accepted: int | None = None, offsets: Offsets | None = None
+    ) -> list[bool]:
         """Store events in one transaction; on return they are on disk. False for each one stored before.
 
-        `accepted` is the time of acceptance in nanoseconds, by default now.
+        `accepted` is the time of acceptance in nanoseconds, by default now. `offsets` are those after the records of
+        Kafka that the events were read from.
 
         Raises:
             StoreFull: no space left; nothing of the batch was stored.
@@ -75,6 +80,7 @@ class EventLog:
         with self._database.transaction() as connection:
             for first in range(0, len(events), _ROWS_PER_INSERT):
                 stored += _insert_events(connection, events[first : first + _ROWS_PER_INSERT], accepted)
+            insert_offsets(connection, offsets or {})
         return stored
 
     def events(self, on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:

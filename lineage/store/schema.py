@@ -74,6 +74,12 @@ _MIGRATIONS = (
         seq INTEGER PRIMARY KEY,
         body BLOB NOT NULL            -- the event as it came, zstd; uncompressed where migrated
     ) STRICT;
+    CREATE TABLE offsets (            -- of Kafka topics that events are read from
+        topic TEXT NOT NULL,
+        partition INTEGER NOT NULL,
+        next INTEGER NOT NULL,        -- offset of the next record
+        PRIMARY KEY (topic, partition)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE segments (           -- events `first` to `last`, compressed together
         first INTEGER PRIMARY KEY,
         last INTEGER NOT NULL,

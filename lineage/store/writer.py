@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from lineage.events import Original
 from lineage.store.errors import StoreError
 from lineage.store.log import EventLog
+from lineage.store.offsets import Offsets
 
 logger = logging.getLogger(__name__)
 
@@ -27,10 +28,11 @@ class QueueFull(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Submission(Generic[T]):
-    """Events submitted together; `tag` is returned to the sender."""
+    """Events submitted together; `tag` is returned to the sender. `offsets` are stored with them."""
 
     events: list[Original]
     tag: T
+    offsets: Offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class EventWriter(Generic[T]):
         """Return the number of submitted events that are not committed."""
         return self._waiting
 
-    def submit(self, events: list[Original], tag: T) -> None:
-        """Queue events for the next commit, all of them or none.
+    def submit(self, events: list[Original], tag: T, offsets: Offsets | None = None) -> None:
+        """Queue events, and the offsets after them, for the next commit, all of them or none.
 
         Raises:
             QueueFull: the queue has no room for them, or the writer is closed. An empty queue accepts any number up to
@@ -82,7 +84,7 @@ class EventWriter(Generic[T]):
                 raise QueueFull
             self._waiting += len(events)
             self._waiting_bytes += size
-            self._queue.put(Submission(events, tag))
+            self._queue.put(Submission(events, tag, offsets or {}))
 
     def close(self) -> None:
         """Write queued events, then end the thread."""
@@ -120,8 +122,11 @@ class EventWriter(Generic[T]):
     def _write(self, submissions: list[Submission[T]]) -> Batch[T]:
         events = [event for submission in submissions for event in submission.events]
         accepted = time.time_ns()
+        offsets: Offsets = {}
+        for submission in submissions:
+            offsets |= submission.offsets
         try:
-            flags = iter(self._log.append(events, accepted))
+            flags = iter(self._log.append(events, accepted, offsets))
             return Batch(submissions, [[next(flags) for _ in s.events] for s in submissions], None, accepted)
         except StoreError as error:
             return Batch(submissions, [], error, accepted)

@@ -34,6 +34,18 @@ class UnderivedJob(ResponseModel):
     error: str
 
 
+class KafkaStatus(ResponseModel):
+    """Progress of reading a topic: numbers of records since the start, and of records not yet read."""
+
+    topic: str
+    received: int
+    refused: int
+    empty: int
+    lost: int
+    behind: int
+    last_error: str | None
+
+
 class ForwardStatus(ResponseModel):
     """Progress of forwarding: events delivered and parked since the start, and events not yet sent."""
 
@@ -56,6 +68,7 @@ class Statistics(ResponseModel):
     listeners: int
     unapplied: list[UnappliedEvent | UnderivedJob]
     forward: ForwardStatus | None
+    kafka: KafkaStatus | None
     logged: int
     dead_letters: dict[str, int]
 
