@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from lineage.change_feed import ChangeFeed
 from lineage.events import DatasetId, Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
 from lineage.forward import Forwarder
-from lineage.graph import Graph, LineageRecords, export_graph, export_steps
+from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
 from lineage.rules import Rules, TableName, canonical_event
@@ -34,6 +34,9 @@ _EVENTS_PER_STEP = 25
 
 _BYTES_PER_STEP = 256 * 1024
 """Bytes of events read between two yields to the event loop; a larger event is read in a thread."""
+
+_ROWS_PER_STEP = 2_000
+"""Rows of an export compared between two yields to the event loop."""
 
 _MAX_EXPORT_ATTEMPTS = 3
 """Attempts at an export that is restarted because an event arrived during it."""
@@ -104,6 +107,7 @@ class Service:
         self._state = state
         self._building: Projection | None = None
         self._maintenance = asyncio.Lock()
+        self._applying = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
         self._writer: EventWriter[_Pending] = EventWriter(
@@ -220,9 +224,10 @@ class Service:
             try:
                 for _ in building.build():
                     await asyncio.sleep(0)
-                # No other task ran since the last page: events that arrived during the rebuild are in both.
-                equal = self._equals_current_graph(building)
-                self._state = building
+                # Events that arrived during the rebuild are in both; further ones wait.
+                async with self._applying:
+                    equal = await self._equals_current_graph(building)
+                    self._state = building
             finally:
                 self._building = None
             return Rebuilt(equal, building.applied, time.monotonic() - began)
@@ -270,8 +275,12 @@ class Service:
                     break
             else:
                 return export
-        # Events arrive continuously: block the event loop once.
-        return export_graph(self.lineage, self.graph)
+        # Events arrive continuously: they wait for this export, and the event loop does not.
+        async with self._applying:
+            state, export = self._state, JsonObject()
+            for _ in export_steps(state.lineage, state.graph, export):
+                await asyncio.sleep(0)
+            return export
 
     def counts(self) -> JsonObject:
         """Return counts since the start; see `/api/v1/stats`."""
@@ -287,9 +296,15 @@ class Service:
             "kafka": self.ingress.status() if self.ingress else None,
         }
 
-    def _equals_current_graph(self, other: Projection) -> bool:
+    async def _equals_current_graph(self, other: Projection) -> bool:
         try:
-            return export_graph(self.lineage, self.graph) == export_graph(other.lineage, other.graph)
+            exports = []
+            for state in (self._state, other):
+                export = JsonObject()
+                for _ in export_steps(state.lineage, state.graph, export):
+                    await asyncio.sleep(0)
+                exports.append(export)
+            return await _are_equal(*exports)
         except Exception:
             # Rebuilding repairs a graph that cannot be exported.
             logger.exception("the graph in use cannot be compared with the rebuilt one")
@@ -345,7 +360,8 @@ class Service:
                     if not submission.tag.done.cancelled():
                         submission.tag.done.set_exception(batch.error)
             else:
-                await self._apply_batch(batch)
+                async with self._applying:
+                    await self._apply_batch(batch)
                 self._unsealed.set()
                 if self.forwarder is not None:
                     self.forwarder.notify()
@@ -406,3 +422,21 @@ class Service:
                     logger.info("retention compacted %d events", removed)
                     await asyncio.to_thread(self.log.shrink)
             await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
+
+
+async def _are_equal(one: JsonObject, other: JsonObject) -> bool:
+    """Compare two exports in slices."""
+    if one.keys() != other.keys():
+        return False
+    for key, rows in one.items():
+        if not isinstance(rows, list):
+            if rows != other[key]:
+                return False
+            continue
+        if len(rows) != len(other[key]):
+            return False
+        for start in range(0, len(rows), _ROWS_PER_STEP):
+            if rows[start : start + _ROWS_PER_STEP] != other[key][start : start + _ROWS_PER_STEP]:
+                return False
+            await asyncio.sleep(0)
+    return True

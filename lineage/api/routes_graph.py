@@ -13,15 +13,19 @@ from lineage.api.dependencies import ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
 from lineage.api.schemas.graph import GraphDifference, GraphExport
+from lineage.api.time_slices import in_slices
 from lineage.change_feed import Message, TooManyListeners
 from lineage.checks.diff import diff_graphs
-from lineage.events import canonical_json
+from lineage.events import JsonObject, canonical_json
 from lineage.events.timestamps import format_time
 from lineage.service import Service
 from lineage.store.as_of_queries import AsOfQueryFailed, TooManyAsOfQueries
 from lineage.store.graph_as_of import Compacted
 
 router = APIRouter(prefix="/api/v1")
+
+_ROWS_PER_SLICE = 1_000
+"""Rows encoded between two yields to the event loop."""
 
 HEARTBEAT = 15.0
 """Seconds without a message after which a comment line is sent; proxies close idle connections."""
@@ -68,7 +72,7 @@ def _diff_json(before: bytes, after: bytes) -> bytes:
 
 async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes:
     if at is None:
-        return canonical_json(await service.export())
+        return await _encoded(await service.export())
     try:
         return await service.as_of_queries.graph(time_parameter(parameter, at))
     except Compacted as error:
@@ -81,6 +85,19 @@ async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes
     except TooManyAsOfQueries as error:
         message = "too many queries of past graphs are queued; retry later"
         raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error
+
+
+async def _encoded(export: JsonObject) -> bytes:
+    """Return the canonical JSON of an export, encoded in slices."""
+    parts = []
+    for key, value in sorted(export.items()):
+        if isinstance(value, list):
+            rows = [canonical_json(part)[1:-1] async for part in in_slices(value, _ROWS_PER_SLICE) if part]
+            encoded = b"[%b]" % b",".join(rows)
+        else:
+            encoded = canonical_json(value)
+        parts.append(b'"%b":%b' % (key.encode(), encoded))
+    return b"{%b}" % b",".join(parts)
 
 
 async def _server_sent_events(messages: AsyncIterator[Message | None]) -> AsyncIterator[bytes]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph export as canonical JSON: the definition of graph equality in tests and in the contract check."""
 
+import heapq
 from collections.abc import Iterable, Iterator
 
 from lineage.events.ids import JobId, JsonObject, identity_json
@@ -12,6 +13,9 @@ from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import run_outcome
 
 EXPORT_VERSION = 1
+
+_ROWS_PER_STEP = 2_000
+"""Rows sorted per step."""
 
 _NODES_PER_STEP = 50
 """Jobs or datasets per step."""
@@ -58,8 +62,22 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
             yield
     export["version"] = EXPORT_VERSION
     for key, found in rows.items():
-        export[key] = sorted(found, key=canonical_json)
+        ordered: list[JsonObject] = []
+        export[key] = ordered
+        yield from _sort_steps(found, ordered)
+
+
+def _sort_steps(rows: list[JsonObject], ordered: list[JsonObject]) -> Iterator[None]:
+    """Append the rows to `ordered`, sorted by their canonical JSON, in steps."""
+    parts: list[list[tuple[bytes, int, JsonObject]]] = []
+    for start in range(0, len(rows), _ROWS_PER_STEP):
+        part = rows[start : start + _ROWS_PER_STEP]
+        parts.append(sorted((canonical_json(row), start + at, row) for at, row in enumerate(part)))
         yield
+    for count, (_, _, row) in enumerate(heapq.merge(*parts), start=1):
+        ordered.append(row)
+        if count % _ROWS_PER_STEP == 0:
+            yield
 
 
 def _job_json(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Longest pause of the event loop during a request, on a graph of 20,000 jobs; client and service share the loop."""
+
+import asyncio
+import gc
+import time
+
+import pytest
+from lineage_client import JSON
+from lineage_events import body, dataset, encode, schema
+from test_lineage_api import with_client
+
+pytestmark = pytest.mark.slow
+JOBS = 20_000
+MAX_PAUSES = {"graph": 0.4, "summaries": 0.4, "stats": 0.05, "events/lineage": 0.05}
+"""Seconds by path, in the median of three attempts: other processes of the machine make single ones longer."""
+RUN = {"run": "00000000-0000-4000-8000-000000000001"}
+
+
+def events(first, count):
+    for number in range(first, first + count):
+        table = dataset(f"t{number}", schema=schema("a", "b", "c"))
+        yield encode(body("START", job=f"job{number}", run=number, inputs=[dataset(f"t{number - 1}")], outputs=[table]))
+
+
+async def longest_pause(awaitable):
+    """Await something; return the longest time in which the event loop ran nothing else."""
+    longest = 0.0
+    done = False
+
+    async def watch():
+        nonlocal longest
+        while not done:
+            before = time.perf_counter()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.perf_counter() - before - 0.001)
+
+    watching = asyncio.create_task(watch())
+    await asyncio.sleep(0.01)
+    try:
+        response = await awaitable
+    finally:
+        done = True
+        await watching
+    return longest, response
+
+
+def test_pauses_of_the_event_loop_are_bounded(tmp_path):
+    async def scenario(client):
+        for first in range(0, JOBS, 2_000):
+            content = b"[%b]" % b",".join(events(first, 2_000))
+            assert (await client.post("/api/v1/lineage/batch", content=content, headers=JSON)).status_code == 200
+        # As the service's process: it collects garbage rarely.
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        found = {}
+        for path in MAX_PAUSES:
+            pauses = []
+            for _ in range(3):
+                pause, response = await longest_pause(
+                    client.get(f"/api/v1/{path}", params=RUN if "events" in path else None)
+                )
+                assert response.status_code == 200
+                pauses.append(pause)
+            found[path] = sorted(pauses)[1]
+        assert {path: pause for path, pause in found.items() if pause > MAX_PAUSES[path]} == {}
+
+    try:
+        with_client(tmp_path, scenario)
+    finally:
+        gc.enable()
+        gc.unfreeze()
