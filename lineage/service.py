@@ -14,15 +14,27 @@ from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
 from lineage.events import DatasetId, Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
+from lineage.events.own_facets import EntryKind
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
 from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
-from lineage.rules.table_locations import TableLocations
+from lineage.rules.location_events import location_events
+from lineage.rules.table_locations import RETRY, TableLocations
 from lineage.settings import Settings
-from lineage.store import END_OF_TIME, SEGMENT_EVENTS, Batch, DeadLetterKind, EventLog, EventWriter, StoreError
+from lineage.store import (
+    END_OF_TIME,
+    SEGMENT_EVENTS,
+    Batch,
+    DeadLetterKind,
+    EventLog,
+    EventWriter,
+    QueueFull,
+    StoreError,
+    StoreFull,
+)
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.offsets import Offsets
 from lineage.store.projection import Projection
@@ -40,6 +52,12 @@ _ROWS_PER_STEP = 2_000
 
 _MAX_EXPORT_ATTEMPTS = 3
 """Attempts at an export that is restarted because an event arrived during it."""
+
+_MAX_UNLOCATED = 1_000
+"""Maximum number of tables without a location that are looked up again."""
+
+_LOOKUPS_PER_ROUND = 16
+"""Tables that are looked up again at once."""
 
 _SEALING_PAUSE = 0.01
 """Seconds between two segments."""
@@ -64,7 +82,8 @@ class _ReadEvent:
 
     original: Original
     body: JsonObject
-    tables: set[TableName]
+    tables: dict[TableName, DatasetId]
+    locations: dict[DatasetId, DatasetId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +120,8 @@ class Service:
         self.change_feed = ChangeFeed(settings.max_listeners)
         self.ingest_metrics = IngestMetrics(time.time())
         self.locations = locations
-        self.reader = EventReader(rules, locations.known)
-        self.as_of_queries = AsOfQueries(log, settings.rules, locations.known)
+        self.reader = EventReader(rules)
+        self.as_of_queries = AsOfQueries(log, settings.rules)
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
         self._building: Projection | None = None
@@ -114,7 +133,12 @@ class Service:
             log, settings.queue_size, settings.queue_bytes, self._on_batch
         )
         self._unsealed = asyncio.Event()
-        self._tasks = [asyncio.create_task(self._apply_committed()), asyncio.create_task(self._seal_segments())]
+        self._unlocated: dict[TableName, DatasetId] = {}
+        self._tasks = [
+            asyncio.create_task(self._apply_committed()),
+            asyncio.create_task(self._seal_segments()),
+            asyncio.create_task(self._locate_tables()),
+        ]
         self.forwarder = None
         if settings.forward_to:
             self.forwarder = Forwarder(self, log, self.reader, settings.forward_to, settings.forward_key)
@@ -195,8 +219,11 @@ class Service:
         return [*events, *({"job": f"{job.namespace}/{job.name}", "error": error} for job, error in failed)]
 
     def canonical_dataset(self, dataset: DatasetId) -> DatasetId:
-        """Return the canonical identity of a dataset under the naming rules and the known table locations."""
-        return self.reader.names().dataset(*dataset)
+        """Return the node that any name of a dataset leads to, under the naming rules and all events."""
+        names = self.reader.names()
+        name = names.dataset(*dataset)
+        node = self.lineage.node(name)
+        return names.locations.get(node, node)
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Retry a dead letter; return True if it succeeded and was released.
@@ -313,25 +340,54 @@ class Service:
     async def _read_events(self, contents: Sequence[bytes]) -> list[_ReadEvent | EventError]:
         """Return each event or its error; look up all named tables in their catalogs concurrently."""
         read: list[_ReadEvent | EventError] = []
-        tables: set[TableName] = set()
+        tables: dict[TableName, DatasetId] = {}
         pending = 0
         for content in contents:
             large = _BYTES_PER_STEP < len(content) <= self._max_event_bytes
             found = await asyncio.to_thread(self._read_event, content) if large else self._read_event(content)
             read.append(found)
             if isinstance(found, _ReadEvent):
-                tables |= found.tables
+                tables.update(found.tables)
             pending += max(len(content), _BYTES_PER_STEP // _EVENTS_PER_STEP)
             if pending >= _BYTES_PER_STEP:
                 pending = 0
                 await asyncio.sleep(0)
-        due = set(self.locations.due(tables))
-        if due:
-            await self.locations.find(due)
-            for index, found in enumerate(read):
-                if isinstance(found, _ReadEvent) and found.tables & due:
-                    read[index] = self._read_event(contents[index])
+        if tables:
+            await self._look_up(tables)
         return read
+
+    async def _look_up(self, tables: dict[TableName, DatasetId]) -> None:
+        """Look tables up in their catalogs where that is due, and store locations that differ from the known ones."""
+        due = set(self.locations.due(tables))
+        if not due:
+            return
+        await self.locations.find(due)
+        answered = {table: alias for table, alias in tables.items() if table in due}
+        for table, alias in answered.items():
+            if table in self.locations.known:
+                self._unlocated.pop(table, None)
+            elif len(self._unlocated) < _MAX_UNLOCATED:
+                self._unlocated[table] = alias
+        entries = {key: entry.content for key, entry in self.lineage.catalog.items() if key.kind is EntryKind.TABLE}
+        found = location_events(self.reader.rules, self.locations.known, answered, entries, time.time_ns())
+        events = [event for data in found if isinstance(event := self._read_event(data), _ReadEvent)]
+        if events:
+            await self._submit_events(events)
+
+    async def _locate_tables(self) -> None:
+        """Look up tables again of which the catalog was down, or did not have them yet, when an event named them."""
+        while True:
+            await asyncio.sleep(RETRY)
+            tables = dict(list(self._unlocated.items())[:_LOOKUPS_PER_ROUND])
+            if not tables:
+                continue
+            for table in tables:
+                # To the end of the queue.
+                self._unlocated[table] = self._unlocated.pop(table)
+            try:
+                await self._look_up(tables)
+            except (QueueFull, StoreFull, StoreError) as error:
+                logger.warning("locations of tables cannot be stored now (%s); they are looked up again", error)
 
     def _read_event(self, content: bytes) -> _ReadEvent | EventError:
         if len(content) > self._max_event_bytes:
@@ -339,7 +395,7 @@ class Service:
         names = self.reader.names()
         try:
             original = read_original(content)
-            return _ReadEvent(original, canonical_event(original.body, names), names.tables)
+            return _ReadEvent(original, canonical_event(original.body, names), names.tables, names.locations)
         except EventError as error:
             return error
 
@@ -377,7 +433,7 @@ class Service:
                 self.accepted += 1
                 if is_new:
                     self.stored += 1
-                    self._apply_event(event_of(event.original, event.body, batch.accepted))
+                    self._apply_event(event_of(event.original, event.body, batch.accepted, event.locations))
                 else:
                     self.duplicates += 1
                 count += 1

@@ -53,7 +53,7 @@ def create_app(settings: Settings, rules: Rules, log: EventLog, environment: Map
     keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
-    state = Projection(log, EventReader(rules, locations.known))
+    state = Projection(log, EventReader(rules))
     for _ in state.build():
         pass
 

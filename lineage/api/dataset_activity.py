@@ -10,27 +10,30 @@ from typing import Any
 from lineage.events import DatasetId, JsonObject
 
 
-def transfers(dataset: DatasetId, events: Iterable[JsonObject], limit: int) -> JsonObject:
-    """Return `writes` and `quality` of one dataset (see `/activity`) in the order of `events`, at most `limit` each."""
+def transfers(names: frozenset[DatasetId], events: Iterable[JsonObject], limit: int) -> JsonObject:
+    """Return `writes` and `quality` (see `/activity`) of the dataset with these names, at most `limit` each.
+
+    They are in the order of `events`.
+    """
     writes: list[JsonObject] = []
     quality: list[JsonObject] = []
     for event in events:
         source = {"job": event["job"]["name"], "run": event["run"]["runId"], "eventTime": event["eventTime"]}
-        for output in _entries_of_dataset(dataset, event.get("outputs")):
+        for output in _entries_of_dataset(names, event.get("outputs")):
             statistics = _facet_or_empty(output, "outputFacets", "outputStatistics")
             if statistics:
                 counts = {key: statistics.get(key) for key in ("rowCount", "size", "fileCount")}
                 writes.append({**source, **counts})
         for used in (
-            *_entries_of_dataset(dataset, event.get("inputs")),
-            *_entries_of_dataset(dataset, event.get("outputs")),
+            *_entries_of_dataset(names, event.get("inputs")),
+            *_entries_of_dataset(names, event.get("outputs")),
         ):
             quality += ({**source, **row} for row in _quality_assertions(used))
     return {"writes": writes[:limit], "quality": quality[:limit]}
 
 
-def _entries_of_dataset(dataset: DatasetId, uses: list[JsonObject] | None) -> Iterator[JsonObject]:
-    return (use for use in uses or () if (use["namespace"], use["name"]) == dataset)
+def _entries_of_dataset(names: frozenset[DatasetId], uses: list[JsonObject] | None) -> Iterator[JsonObject]:
+    return (use for use in uses or () if DatasetId(use["namespace"], use["name"]) in names)
 
 
 def _quality_assertions(use: JsonObject) -> Iterator[JsonObject]:

@@ -15,11 +15,11 @@ from pydantic import AfterValidator, BeforeValidator
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import whole_number
 from lineage.api.raw_path import decode
-from lineage.api.time_slices import in_slices, run_cooperatively
+from lineage.api.time_slices import run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column
 from lineage.graph.job_record import RunRecord
-from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, aliases_in, find_node, job_version_id
+from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
 from lineage.service import Service
 
 MAX_PAGE = 10_000
@@ -140,7 +140,7 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
     bare, separator, version = node.rpartition("#")
     found = find_node(service.lineage, service.graph, bare) if separator else None
     if found is None:
-        found = await _node_of_alias(service, node)
+        found = find_node(service.lineage, service.graph, node, service.canonical_dataset)
         if found is None:
             raise not_found("nodeId", node)
         return found
@@ -149,17 +149,6 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
         message = f"{bare!r} is at version {current}; lineage of version {version!r} is not stored, omit the version"
         raise ApiError(404, "not_found", message, {"nodeId": node, "currentVersion": current})
     return found
-
-
-async def _node_of_alias(service: Service, node: str) -> NodeRef | None:
-    """Return the node whose dataset has the alias that a node id names: by the naming rules, or a symlinks facet."""
-    if (found := find_node(service.lineage, service.graph, node, service.canonical_dataset)) is not None:
-        return found
-    aliases: dict[DatasetId, DatasetId] = {}
-    async for part in in_slices(list(service.lineage.datasets.values()), _DATASETS_PER_SLICE):
-        for record in part:
-            aliases.update(aliases_in(record, node))
-    return find_node(service.lineage, service.graph, node, lambda dataset: aliases.get(dataset, dataset))
 
 
 NodeDep = Annotated[NodeRef, Depends(known_node)]

@@ -57,7 +57,7 @@ async def summaries(service: ServiceDep) -> Response:
         if (view := service.graph.job_lineages.get(record.id)) is not None
     ]
     datasets = [
-        canonical_json(dataset_summary(record, masked.get(record.id, ())))
+        canonical_json(dataset_summary(lineage, record, masked.get(record.id, ())))
         async for part in in_slices(known, _ROWS_PER_SLICE)
         for record in part
     ]
@@ -74,8 +74,9 @@ async def activity(
     `{"writes": [{"job", "run", "eventTime", "rowCount", "size", "fileCount"}], "quality": [{"assertion", "column",
     "success", "job", "eventTime"}], "scanned"}`, newest first; numbers are null if the emitter omits them.
     """
+    names = frozenset(service.lineage.nodes.names(dataset))
     stored = await asyncio.to_thread(service.log.latest_run_events, _MAX_SCANNED_EVENTS)
-    found = await asyncio.to_thread(_transfers, service.reader, dataset, stored, limit)
+    found = await asyncio.to_thread(_transfers, service.reader, names, stored, limit)
     return json_response({**found, "scanned": _MAX_SCANNED_EVENTS})
 
 
@@ -120,12 +121,14 @@ async def contract(service: ServiceDep, request: Request) -> Response:
     return Response(report.render_json(), media_type="application/json")
 
 
-def _transfers(reader: EventReader, dataset: DatasetId, stored: Iterable[StoredEvent], limit: int) -> JsonObject:
-    """Return the writes and quality checks of a dataset in stored events that the naming rules accept."""
+def _transfers(
+    reader: EventReader, names: frozenset[DatasetId], stored: Iterable[StoredEvent], limit: int
+) -> JsonObject:
+    """Return the writes and quality checks of a dataset by all its names, in events that the rules accept."""
 
     def bodies() -> Iterator[JsonObject]:
         for event in stored:
             with suppress(EventError):  # a dead letter already
                 yield reader.event(event.original, event.accepted).body
 
-    return transfers(dataset, bodies(), limit)
+    return transfers(names, bodies(), limit)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validated event under canonical names, with its place in the order of all events."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
@@ -13,6 +14,9 @@ MAX_CLOCK_SKEW = 5 * 60 * 10**9
 
 NEVER_CLAMPED = 2**63 - 1 - MAX_CLOCK_SKEW
 """Time of acceptance of events that were not accepted by a service, such as those of a file: no time is clamped."""
+
+
+NO_TABLES: Mapping[DatasetId, DatasetId] = {}
 
 
 class Order(NamedTuple):
@@ -35,6 +39,8 @@ class Event:
     event_type: str
     """Event type of the standard; OTHER for a run event without one, empty for job and dataset events."""
     original: Original
+    locations: Mapping[DatasetId, DatasetId] = field(default_factory=dict)
+    """Where the catalogs' tables that the event names lie, unless their catalog states another place."""
 
     @property
     def clamped(self) -> bool:
@@ -42,7 +48,9 @@ class Event:
         return self.order.time != self.original.time
 
 
-def event_of(original: Original, body: JsonObject, accepted: int) -> Event:
+def event_of(
+    original: Original, body: JsonObject, accepted: int, locations: Mapping[DatasetId, DatasetId] = NO_TABLES
+) -> Event:
     """Return the event of an original; `body` is its body under canonical names, `accepted` its first acceptance (ns).
 
     The effective time is the stated one, but at most `MAX_CLOCK_SKEW` after the first acceptance: an event of an
@@ -67,4 +75,5 @@ def event_of(original: Original, body: JsonObject, accepted: int) -> Event:
         dataset=dataset,
         event_type=event_type,
         original=original,
+        locations=locations,
     )

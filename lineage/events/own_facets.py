@@ -9,9 +9,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.events.event import Event
-from lineage.events.ids import JsonObject
+from lineage.events.ids import DatasetId, JsonObject
 
 SCHEMA_ID = "urn:lineage-lab:facets:1-0-0"
+PRODUCER = "urn:lineage-lab:service"
+"""Producer of facets that this service adds."""
+
 CATALOG_NAMESPACE = "urn:lineage-lab:catalog"
 CATALOG_FACET = "lineageLab_catalog"
 DELETED_FACET = "lineageLab_deleted"
@@ -37,6 +40,8 @@ class EntryKind(StrEnum):
     NAMESPACE = "NAMESPACE"
     SOURCE = "SOURCE"
     TAG = "TAG"
+    TABLE = "TABLE"
+    """Table of an Iceberg catalog: where it lies, by the catalog's answer."""
 
 
 class CatalogKey(NamedTuple):
@@ -52,6 +57,31 @@ class CatalogStatement(NamedTuple):
     key: CatalogKey
     content: JsonObject
     deleted: bool
+
+
+class TableLocation(NamedTuple):
+    """Dataset that is a table's location, by the name of the table."""
+
+    table: DatasetId
+    location: DatasetId
+
+
+def table_location(statement: CatalogStatement) -> TableLocation | None:
+    """Return the location that an entry of a table states; None if a part of it is missing."""
+    keys = ("tableNamespace", "locationNamespace", "locationName")
+    namespace, location_namespace, location_name = (statement.content.get(key) for key in keys)
+    if not namespace or not location_namespace or not location_name:
+        return None
+    return TableLocation(DatasetId(namespace, statement.key.name), DatasetId(location_namespace, location_name))
+
+
+def location_content(table: DatasetId, location: DatasetId) -> JsonObject:
+    """Return the content of an entry that states the location of a table."""
+    return {
+        "tableNamespace": table.namespace,
+        "locationNamespace": location.namespace,
+        "locationName": location.name,
+    }
 
 
 def own_facet_schema(name: str) -> str:

@@ -50,7 +50,7 @@ def _complete_all(
     lineage: LineageRecords, owner: EventOwner, direction: Direction, named: list[JsonObject]
 ) -> list[JsonObject]:
     """Return the datasets of the event and of its run; those of the job if there are none in this direction."""
-    uses = owner.owner.uses(direction) if owner.owner is not None else {}
+    uses = lineage.by_node(owner.owner.uses(direction)) if owner.owner is not None else {}
     known = {_dataset_id(dataset) for dataset in named}
     # A declaration is complete; events of a run accumulate.
     rest = uses.keys() - known if isinstance(owner.owner, RunRecord) else set()

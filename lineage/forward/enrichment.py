@@ -7,13 +7,14 @@ treats the last event as the full state, as Marquez does, then has the full stat
 
 import re
 
-from lineage.events import Event, JsonObject
+from lineage.events import DatasetId, Event, JsonObject
 from lineage.events.timestamps import format_time, parse_time
 from lineage.forward.datasets import EventOwner, datasets_of, enriched_dataset
 from lineage.forward.facets import DEFAULT_JOB_TYPE, JOB_FACETS, RUN_FACETS, merged_facets, service_facet
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
 from lineage.graph.job_record import TERMINAL_RANK, JobRecord, RunRecord
+from lineage.rules import canonical_event
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)
 
@@ -25,9 +26,10 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: bool = Fa
     facets arrive and the state stays. The same applies to a terminal event whose run has a stronger one (FAIL, then
     ABORT, then COMPLETE).
     """
-    body = {**event.body, "eventTime": _event_time(event)}
+    nodes = _Nodes(lineage)
+    body = {**canonical_event(event.body, nodes), "eventTime": _event_time(event)}
     if event.job is None:
-        return {**body, "dataset": enriched_dataset(lineage, body["dataset"])}
+        return canonical_event({**body, "dataset": enriched_dataset(lineage, body["dataset"])}, nodes)
     job = lineage.jobs[event.job]
     run = job.runs[event.run.run] if event.run is not None else None
     if run is not None:
@@ -35,7 +37,21 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: bool = Fa
         body |= _type_and_time(event, run, ended)
     body["job"] = {**body["job"], "facets": _job_facets(body["job"], job, run)}
     owner = EventOwner(run or job.declared, graph.job_lineages.get(job.id, EMPTY_JOB_LINEAGE))
-    return {**body, **datasets_of(lineage, owner, body)}
+    # Facets of other events have names as these events spell them.
+    return canonical_event({**body, **datasets_of(lineage, owner, body)}, nodes)
+
+
+class _Nodes:
+    """Nodes of the graph as the names of an event; aliases stay."""
+
+    def __init__(self, lineage: LineageRecords) -> None:
+        self._lineage = lineage
+
+    def dataset(self, namespace: str, name: str) -> DatasetId:
+        return self._lineage.node(DatasetId(namespace, name))
+
+    def symlink(self, namespace: str, name: str) -> DatasetId:
+        return DatasetId(namespace, name)
 
 
 def _type_and_time(event: Event, run: RunRecord, ended: bool) -> JsonObject:

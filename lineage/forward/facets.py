@@ -4,8 +4,7 @@
 from collections.abc import Callable, Iterable
 
 from lineage.events import JsonObject
-
-PRODUCER = "urn:lineage-lab:service"
+from lineage.events.own_facets import PRODUCER
 
 RUN_FACETS = ("parent", "nominalTime")
 JOB_FACETS = ("jobType", "documentation", "sourceCodeLocation", "sql")

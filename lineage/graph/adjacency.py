@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, ColumnEdge, JobLineage, derive_job_lineage
+from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, ColumnEdge, JobLineage, derive_job_lineage, without_dropped
+from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class Graph:
                 self._remove_job(job)
                 continue
             try:
-                after = derive_job_lineage(record)
+                after = self._derived(record)
             except Exception as error:
                 logger.exception("the lineage of job %s/%s cannot be derived", job.namespace, job.name)
                 self.failed[job] = repr(error)
@@ -76,6 +77,13 @@ class Graph:
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
+
+    def _derived(self, record: JobRecord) -> JobLineage:
+        found = derive_job_lineage(record, self._lineage.nodes.node)
+        dropped = self._lineage.catalog.dropped
+        if not dropped or dropped.isdisjoint(_datasets_of(found)):
+            return found
+        return without_dropped(found, self._lineage.dropped_at(dropped & _datasets_of(found)))
 
     def _remove_job(self, job: JobId) -> None:
         self.failed.pop(job, None)
@@ -108,6 +116,10 @@ class Graph:
         for edge in view.columns:
             _discard_from(self.columns_into, [Column(edge.output, edge.field)], edge)
             _discard_from(self.columns_from, [Column(edge.source, edge.source_field)], edge)
+
+
+def _datasets_of(view: JobLineage) -> set[DatasetId]:
+    return _facet_only_sources(view) | view.inputs | view.outputs
 
 
 def _facet_only_sources(view: JobLineage) -> set[DatasetId]:

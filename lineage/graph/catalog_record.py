@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 from lineage.events.event import Order
-from lineage.events.ids import JsonObject
+from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.own_facets import DELETED_FACET, CatalogKey, CatalogStatement, EntryKind
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.job_record import JobRecord
@@ -34,7 +34,11 @@ class CatalogEntry:
 
 
 class CatalogEntries(dict[CatalogKey, CatalogEntry]):
-    """All entries by kind and name."""
+    """All entries by kind and name. `dropped` are the nodes whose DROP is in force."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dropped: set[DatasetId] = set()
 
     def join(self, order: Order, statement: CatalogStatement) -> None:
         """Merge one event; idempotent."""
@@ -60,9 +64,5 @@ class CatalogEntries(dict[CatalogKey, CatalogEntry]):
         return (deleted is not None and deleted.order >= last) or self.is_deleted_with_namespace(job.id.namespace, last)
 
     def is_deleted_dataset(self, dataset: DatasetRecord) -> bool:
-        """Return whether a dataset is dropped (lifecycleStateChange DROP) or deleted: no event names it since."""
-        last = dataset.span.last
-        state = dataset.facets.register("lifecycleStateChange")
-        if state is not None and state.order >= last and state.value.get("lifecycleStateChange") == "DROP":
-            return True
-        return self.is_deleted_with_namespace(dataset.id.namespace, last)
+        """Return whether a dataset is dropped (see `DatasetRecord.dropped`), or deleted: no event names it since."""
+        return dataset.id in self.dropped or self.is_deleted_with_namespace(dataset.id.namespace, dataset.span.last)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Record of a dataset, and the versions derived from what its events state."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,6 +9,16 @@ from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json
 from lineage.graph.mergeable import Facets, Span, effective_facet
+from lineage.graph.name_statements import (
+    Change,
+    LifecycleChange,
+    NameStatements,
+    Write,
+    Writes,
+    join_write,
+    lifecycle_change,
+    written_after,
+)
 
 
 class DatasetVersion(NamedTuple):
@@ -42,7 +53,7 @@ class DatasetRecord:
     """One dataset: state merged from all events.
 
     A schema of a writer (or dataset event) takes precedence over a reader's, which may be partial.
-    `statements` holds the first of equal statements.
+    `statements` holds the first of equal statements, `names` what events state about names; None without any.
     """
 
     id: DatasetId
@@ -50,6 +61,8 @@ class DatasetRecord:
     facets: Facets = field(default_factory=Facets)
     read_facets: Facets = field(default_factory=Facets)
     statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
+    writes: Writes = ()
+    names: NameStatements | None = None
     _versions: list[DatasetVersion] | None = None
     _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
 
@@ -60,6 +73,7 @@ class DatasetRecord:
         """
         self.span.join(order)
         facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
+        self._join_names(order, facets, read, run)
         if not facets:
             return {**dataset, "facets": facets}
         if read and "schema" in facets:
@@ -69,6 +83,39 @@ class DatasetRecord:
             self.facets.join(order, facets)
         self._join_statement(order, run, read, facets)
         return {**dataset, "facets": facets}
+
+    def merge(self, other: "DatasetRecord") -> None:
+        """Merge the record of another name of this dataset."""
+        self.span.merge(other.span)
+        self.facets.merge(other.facets)
+        self.read_facets.merge(other.read_facets)
+        for key, statement in other.statements.items():
+            known = self.statements.get(key)
+            if known is None or statement.order < known.order:
+                self.statements[key] = statement
+        self._versions = None
+        for write in other.writes:
+            self.writes = join_write(self.writes, write)
+        if other.names is not None:
+            self.stated_names().merge(other.names)
+
+    def stated_names(self) -> NameStatements:
+        """Return what events state about names, to be added to."""
+        if self.names is None:
+            self.names = NameStatements()
+        return self.names
+
+    def dropped(self, has_failed: Callable[[RunId], bool]) -> LifecycleChange | None:
+        """Return the DROP in force: of a run that did not fail, and without a later write by another one."""
+        if self.names is None:
+            return None
+        drops = [
+            change
+            for change in self.names.changes.values()
+            if change.change is Change.DROP and not (change.run is not None and has_failed(change.run))
+        ]
+        last = max(drops, key=lambda change: change.order, default=None)
+        return None if last is None or written_after(self.writes, last) else last
 
     def all_facets(self) -> dict[str, JsonObject]:
         """Return all current facets, with a reader's schema if no writer stated one."""
@@ -101,6 +148,20 @@ class DatasetRecord:
                     DatasetVersion(order=statement.order, run=statement.run, fields=fields, version=version)
                 )
         return versions
+
+    def _join_names(self, order: Order, facets: JsonObject, read: bool, run: RunId | None) -> None:
+        if (symlinks := facets.get("symlinks")) is not None:
+            self.stated_names().join_symlinks(order, symlinks)
+        if read:
+            return
+        stated = facets.get("lifecycleStateChange")
+        change = lifecycle_change(order, run, stated) if stated is not None else None
+        if change is None:
+            self.writes = join_write(self.writes, Write(order, run if stated is None else None))
+            return
+        self.stated_names().join_change(change)
+        if change.change is Change.RENAME:
+            self.writes = join_write(self.writes, Write(order, None))
 
     def _join_statement(self, order: Order, run: RunId | None, read: bool, facets: JsonObject) -> None:
         stated = facets.get("schema"), facets.get("version")

@@ -57,7 +57,8 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
         if count % _NODES_PER_STEP == 0:
             yield
     for count, record in enumerate(list(lineage.datasets.values()), start=1):
-        rows["datasets"].append(_dataset_json(record))
+        if not lineage.catalog.is_deleted_dataset(record):
+            rows["datasets"].append(_dataset_json(lineage, record))
         if count % _NODES_PER_STEP == 0:
             yield
     export["version"] = EXPORT_VERSION
@@ -115,15 +116,11 @@ def _column_json(edge: ColumnEdge) -> JsonObject:
     }
 
 
-def _dataset_json(record: DatasetRecord) -> JsonObject:
-    identifiers = record.all_facets().get("symlinks", {}).get("identifiers") or ()
-    symlinks = {(i["namespace"], i["name"], i.get("type")) for i in identifiers}
+def _dataset_json(lineage: LineageRecords, record: DatasetRecord) -> JsonObject:
     return {
         **identity_json(record.id),
         "fields": _fields_json(record.fields()),
-        "symlinks": sorted(
-            ({"namespace": ns, "name": name, "type": kind} for ns, name, kind in symlinks), key=canonical_json
-        ),
+        "symlinks": lineage.symlinks(record),
     }
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job's current lineage, derived from its record: datasets, flows between them, columns, vanished edges."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
@@ -60,8 +60,38 @@ EMPTY_JOB_LINEAGE = JobLineage(
 """Lineage of an unknown job."""
 
 
-def derive_job_lineage(job: JobRecord) -> JobLineage:
+NodeOf = Callable[[DatasetId], DatasetId]
+"""Resolution of the name of a dataset to its node."""
+
+DROPPED = "the dataset was dropped"
+
+
+def same_node(name: DatasetId) -> DatasetId:
+    """Return the name: the resolution where every name is a node."""
+    return name
+
+
+def without_dropped(lineage: JobLineage, dropped: Mapping[DatasetId, int]) -> JobLineage:
+    """Return the lineage without dropped datasets, given with the time (ns) of the drop; their edges vanished."""
+    gone = [
+        VanishedEdge(direction, dataset, dropped[dataset], DROPPED)
+        for direction, datasets in ((Direction.INPUT, lineage.inputs), (Direction.OUTPUT, lineage.outputs))
+        for dataset in datasets
+        if dataset in dropped
+    ]
+    return lineage._replace(
+        inputs=lineage.inputs.difference(dropped),
+        outputs=lineage.outputs.difference(dropped),
+        flows=frozenset(flow for flow in lineage.flows if dropped.keys().isdisjoint(flow)),
+        columns=frozenset(edge for edge in lineage.columns if dropped.keys().isdisjoint((edge.output, edge.source))),
+        vanished=tuple(sorted((*lineage.vanished, *gone))),
+    )
+
+
+def derive_job_lineage(job: JobRecord, node_of: NodeOf = same_node) -> JobLineage:
     """Derive the current lineage of a job from its latest run with datasets and from declarations by job events.
+
+    Datasets in it are nodes: the names that events use are resolved by `node_of`.
 
     A declaration applies together with a run that was in progress when it was made. A run that began later takes
     precedence: in each direction in which it names any dataset, datasets that it omits have vanished; in a direction in
@@ -69,14 +99,19 @@ def derive_job_lineage(job: JobRecord) -> JobLineage:
     """
     latest, last = job.history.runs.last(), job.history.with_edges.last()
     run = job.runs[last.run] if last else None
-    inputs, outputs = _current_datasets(job, run, Direction.INPUT), _current_datasets(job, run, Direction.OUTPUT)
-    stated = {output: _lineage_of(job, run, inputs, output) for output in outputs}
+    names = {direction: _current_datasets(job, run, direction) for direction in Direction}
+    inputs = frozenset(map(node_of, names[Direction.INPUT]))
+    stated: dict[DatasetId, _OutputLineage] = {}
+    for name in names[Direction.OUTPUT]:
+        output, said = node_of(name), _lineage_of(job, run, inputs, name, node_of)
+        stated[output] = stated[output].merged(said) if output in stated else said
+    current = {Direction.INPUT: inputs, Direction.OUTPUT: frozenset(stated)}
     return JobLineage(
         inputs=inputs,
-        outputs=outputs,
+        outputs=current[Direction.OUTPUT],
         flows=frozenset(_data_flows(inputs, stated)),
         columns=frozenset(edge for said in stated.values() for edge in said.columns),
-        vanished=tuple(_vanished_edges(job, {Direction.INPUT: inputs, Direction.OUTPUT: outputs})),
+        vanished=tuple(sorted(_by_node(_vanished_edges(job, names), current, node_of))),
         latest_run=job.runs[latest.run] if latest else None,
     )
 
@@ -100,6 +135,13 @@ class _OutputLineage(NamedTuple):
         sources = (self.sources or frozenset()) & inputs
         return _OutputLineage(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
 
+    def merged(self, other: "_OutputLineage") -> "_OutputLineage":
+        """Return both parts, of two names of one output; a name without any stated sources adds nothing."""
+        if self.sources is None or other.sources is None:
+            return other if self.sources is None else self
+        complete = self.complete and other.complete
+        return _OutputLineage(self.sources | other.sources, complete, [*self.columns, *other.columns])
+
 
 class _EffectiveFacet(NamedTuple):
     """Effective facet; `outdated` if it was declared before a run named other inputs."""
@@ -109,16 +151,17 @@ class _EffectiveFacet(NamedTuple):
 
 
 def _lineage_of(
-    job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId
+    job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId, node_of: NodeOf
 ) -> _OutputLineage:
     """Return the lineage of one output. The lineage facet, complete for its target, supersedes columnLineage."""
     by_run = run.outputs.get(output) if run else None
     declared = job.declared.outputs.get(output) if job.declared else None
-    said = _entries_for(job, run, output) or _latest_facet("lineage", run, by_run, declared)
+    node = node_of(output)
+    said = _entries_for(job, run, node, node_of) or _latest_facet("lineage", run, by_run, declared)
     if said is not None:
-        stated = _from_lineage(job.id, output, said.facet)
+        stated = _from_lineage(job.id, node, said.facet, node_of)
     elif said := _latest_facet("columnLineage", run, by_run, declared):
-        stated = _from_column_lineage(job.id, output, said.facet)
+        stated = _from_column_lineage(job.id, node, said.facet, node_of)
     else:
         return _OutputLineage(None, False, [])
     return stated.only(inputs) if said.outdated else stated
@@ -141,7 +184,7 @@ def _later_facet(run: RunRecord | None, from_run: Register | None, declared: Reg
     return _EffectiveFacet(declared.value, outdated)
 
 
-def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _EffectiveFacet | None:
+def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId, node_of: NodeOf) -> _EffectiveFacet | None:
     """Merge all entries of the job's lineage facet for one target."""
     declared = job.declared_facets.register("lineage")
     if declared is not None and job.declared is not None and declared.order < job.declared.order:
@@ -150,7 +193,7 @@ def _entries_for(job: JobRecord, run: RunRecord | None, output: DatasetId) -> _E
     entries = [
         entry
         for entry in (said.facet.get("entries") if said else None) or ()
-        if entry["type"] == "DATASET" and (entry["namespace"], entry["name"]) == output
+        if entry["type"] == "DATASET" and node_of(DatasetId(entry["namespace"], entry["name"])) == output
     ]
     return _EffectiveFacet(_merge_entries(entries), said.outdated) if said and entries else None
 
@@ -166,32 +209,37 @@ def _merge_entries(entries: Iterable[JsonObject]) -> JsonObject:
     return {"inputs": inputs, "fields": fields}
 
 
-def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _OutputLineage:
-    sources = frozenset(DatasetId(source["namespace"], source["name"]) for source in lineage_sources(facet))
+def _from_lineage(job: JobId, output: DatasetId, facet: JsonObject, node_of: NodeOf) -> _OutputLineage:
+    sources = frozenset(node_of(DatasetId(source["namespace"], source["name"])) for source in lineage_sources(facet))
     columns: list[ColumnEdge] = []
     targets: list[tuple[str | None, Iterable[JsonObject]]] = [(None, facet.get("inputs") or ())]
     targets += [(name, field.get("inputs") or ()) for name, field in (facet.get("fields") or {}).items()]
     for field_name, inputs in targets:
         for source in inputs:
             if source["type"] == "DATASET" and source.get("field"):
-                columns += _column_edges(job, output, field_name, source, None)
+                columns += _column_edges(job, output, field_name, source, None, node_of)
     return _OutputLineage(sources, True, columns)
 
 
-def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject) -> _OutputLineage:
+def _from_column_lineage(job: JobId, output: DatasetId, facet: JsonObject, node_of: NodeOf) -> _OutputLineage:
     columns: list[ColumnEdge] = []
     for name, field in (facet.get("fields") or {}).items():
         for source in field["inputFields"]:
-            columns += _column_edges(job, output, name, source, field.get("transformationType"))
+            columns += _column_edges(job, output, name, source, field.get("transformationType"), node_of)
     for source in facet.get("dataset") or ():
-        columns += _column_edges(job, output, None, source, None)
+        columns += _column_edges(job, output, None, source, None, node_of)
     return _OutputLineage(frozenset(edge.source for edge in columns) or None, False, columns)
 
 
 def _column_edges(
-    job: JobId, output: DatasetId, field: str | None, source: JsonObject, deprecated_type: str | None
+    job: JobId,
+    output: DatasetId,
+    field: str | None,
+    source: JsonObject,
+    deprecated_type: str | None,
+    node_of: NodeOf,
 ) -> Iterator[ColumnEdge]:
-    origin = DatasetId(source["namespace"], source["name"])
+    origin = node_of(DatasetId(source["namespace"], source["name"]))
     column: str = source["field"]
     transformations = source.get("transformations") or [_from_deprecated(deprecated_type)]
     for transformation in transformations:
@@ -240,6 +288,21 @@ def _data_flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLin
 def _vanished_edges(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
     vanished = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
     return sorted(VanishedEdge(*edge, *_removal_of_edge(job, edge)) for edge in vanished)
+
+
+def _by_node(
+    vanished: Iterable[VanishedEdge], current: dict[Direction, frozenset[DatasetId]], node_of: NodeOf
+) -> Iterable[VanishedEdge]:
+    """Return the last removal of each edge to a node; an edge that is current under another name has not vanished."""
+    found: dict[Edge, VanishedEdge] = {}
+    for edge in vanished:
+        key = (edge.direction, node_of(edge.dataset))
+        if key[1] in current[edge.direction]:
+            continue
+        known = found.get(key)
+        if known is None or (known.since, known.reason) < (edge.since, edge.reason):
+            found[key] = edge._replace(dataset=key[1])
+    return found.values()
 
 
 def _removal_of_edge(job: JobRecord, edge: Edge) -> tuple[int, str]:

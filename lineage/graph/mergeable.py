@@ -32,6 +32,11 @@ class Facets:
             if known is None or known.order < order:
                 self._registers[name] = Register(order, value)
 
+    def merge(self, other: "Facets") -> None:
+        """Merge the facets of another name of the same dataset."""
+        for name, register in other._registers.items():
+            self.join(register.order, {name: register.value})
+
     def share(self, facets: JsonObject) -> JsonObject:
         """Return `facets` with every value that equals the current one replaced by that object.
 
@@ -100,3 +105,8 @@ class Span:
             self.first = order
         if order > self.last:
             self.last = order
+
+    def merge(self, other: "Span") -> None:
+        """Extend the span by another one."""
+        self.join(other.first)
+        self.join(other.last)

@@ -1,17 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of all jobs, runs and datasets, updated event by event."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lineage.events.event import Event, Order
-from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.events.own_facets import CatalogStatement, EntryKind, catalog_statement
-from lineage.graph.catalog_record import CatalogEntries
+from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.own_facets import (
+    PRODUCER,
+    CatalogKey,
+    CatalogStatement,
+    EntryKind,
+    catalog_statement,
+    table_location,
+)
+from lineage.graph.catalog_record import CatalogEntries, CatalogEntry
+from lineage.graph.dataset_nodes import DatasetNodes
 from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.dataset_users import DatasetUsers
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.job_record import JobRecord, RunRecord
-from lineage.graph.mergeable import Span
+from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
+from lineage.graph.mergeable import Facets, Span
+from lineage.graph.name_resolution import Claim, symlink_claim
+from lineage.graph.name_statements import NameStatements, written_after
+
+SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
 
 
 @dataclass(slots=True)
@@ -31,36 +44,103 @@ class LineageRecords:
 
     def __init__(self) -> None:
         self.jobs: dict[JobId, JobRecord] = {}
-        self.datasets: dict[DatasetId, DatasetRecord] = {}
+        self.nodes = DatasetNodes()
+        self.datasets: dict[DatasetId, DatasetRecord] = self.nodes.by_node
         self.namespaces: dict[str, Span] = {}
         self.touched: set[JobId] = set()
         self.catalog = CatalogEntries()
         self._followers: list[Changes] = []
         self._jobs_of_run: dict[str, set[JobId]] = {}
+        self._users = DatasetUsers()
+        self._renamed_from: dict[DatasetId, set[DatasetId]] = {}
+        self._renamings: dict[DatasetId, set[DatasetId]] = {}
+        self._changed_by: dict[RunId, set[DatasetId]] = {}
 
     def apply(self, event: Event) -> None:
         """Apply one event; idempotent."""
         if statement := catalog_statement(event):
             self._join_catalog(event.order, statement)
             return
+        changed: set[DatasetId] = set()
         if event.dataset is not None:
-            self._join_dataset(event, event.body["dataset"], read=False)
+            self._join_dataset(event, event.body["dataset"], False, changed)
         for dataset in referenced_datasets(event.body):
-            self._join_dataset(event, {"namespace": dataset.namespace, "name": dataset.name}, read=True)
-        if event.job is None:
-            return
-        job = self.jobs.get(event.job)
-        if job is None:
-            job = self.jobs[event.job] = JobRecord(event.job, Span(event.order, event.order))
-        inputs = [self._join_dataset(event, ds, read=True) for ds in event.body.get("inputs") or ()]
-        outputs = [self._join_dataset(event, ds, read=False) for ds in event.body.get("outputs") or ()]
-        job.join(event, inputs, outputs)
-        self._join_namespace(event.order, event.job.namespace)
-        self.touched.add(event.job)
-        for changes in self._followers:
-            changes.jobs.add(event.job)
-        if event.run is not None:
-            self._jobs_of_run.setdefault(event.run.run, set()).add(event.job)
+            self._join_dataset(event, {"namespace": dataset.namespace, "name": dataset.name}, True, changed)
+        if event.job is not None:
+            self._join_job(event, event.job, changed)
+        for name in changed:
+            self._settle(name)
+
+    def node(self, dataset: DatasetId) -> DatasetId:
+        """Return the node that a name leads to, also if no event uses it as that of a dataset."""
+        return self.nodes.resolution.node(dataset)
+
+    def by_node(self, uses: Uses) -> Uses:
+        """Return uses of datasets by node; names of one node are merged."""
+        found: Uses = {}
+        for name, facets in uses.items():
+            node = self.nodes.node(name)
+            known = found.get(node)
+            if known is None:
+                found[node] = facets
+                continue
+            found[node] = Facets()
+            found[node].merge(known)
+            found[node].merge(facets)
+        return found
+
+    def dropped_at(self, nodes: Iterable[DatasetId]) -> dict[DatasetId, int]:
+        """Return the time (ns) of the drop of each dropped node."""
+        changes = {node: self.datasets[node].dropped(self.has_failed) for node in nodes}
+        return {node: change.order.time for node, change in changes.items() if change is not None}
+
+    def has_failed(self, run: RunId) -> bool:
+        """Return whether a run failed or was aborted, so that the changes that it announced were not made."""
+        job = self.jobs.get(run.job)
+        record = job.runs.get(run.run) if job else None
+        return record is not None and record.terminal is not None and record.terminal[2] != "COMPLETE"
+
+    def symlinks(self, record: DatasetRecord) -> list[JsonObject]:
+        """Return the other names of a node, sorted, each with its type: those that lead to it now."""
+        stated = (record.all_facets().get("symlinks") or {}).get("identifiers") or ()
+        types = {DatasetId(found["namespace"], found["name"]): found.get("type") for found in stated}
+        names = self.nodes.resolution.names_of(record.id) - {record.id}
+        return [
+            {"namespace": name.namespace, "name": name.name, "type": types.get(name, "TABLE")} for name in sorted(names)
+        ]
+
+    def facets(self, record: DatasetRecord) -> dict[str, JsonObject]:
+        """Return all current facets of a node; its symlinks are those in force."""
+        facets = record.all_facets()
+        identifiers = self.symlinks(record)
+        if identifiers:
+            stated = facets.get("symlinks") or {"_producer": PRODUCER, "_schemaURL": SYMLINKS_SCHEMA}
+            facets["symlinks"] = {**stated, "identifiers": identifiers}
+        else:
+            facets.pop("symlinks", None)
+        return facets
+
+    def restore_dataset(self, record: DatasetRecord) -> None:
+        """Insert a restored record of a name that no event has used since."""
+        self.nodes.add(record)
+        if record.names is not None:
+            self._resolve_statements(record.id, record.names)
+            self._settle(record.id)
+        for name in self._renamed_from.get(record.id, ()):
+            self._settle(name)
+
+    def restore_job(self, record: JobRecord) -> None:
+        """Insert a restored job without its runs."""
+        self.jobs[record.id] = record
+        self.touched.add(record.id)
+        used = {dataset for _, dataset in record.ever_declared}
+        self._add_users(record.id, used | _datasets_of_facets(record.facets, record.declared))
+
+    def restore_entry(self, key: CatalogKey, entry: CatalogEntry) -> None:
+        """Insert a restored entry of the catalog."""
+        self.catalog[key] = entry
+        if key.kind is EntryKind.TABLE and entry.described is not None:
+            self._join_location(entry.described.order, CatalogStatement(key, entry.content, False))
 
     def follow(self) -> Changes:
         """Return sets that collect every later change; the caller clears them."""
@@ -108,6 +188,9 @@ class LineageRecords:
         """Insert a restored run of a known job; `starts` are its START events."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
+        self._add_users(run.id.job, {*run.inputs, *run.outputs} | _datasets_of_facets(run.job_facets, run))
+        for name in self._changed_by.get(run.id, ()):
+            self._settle(name)
 
     def _named_root(self, run: RunRecord) -> RunRecord | None:
         root = (run.facets.get("parent") or {}).get("root")
@@ -115,18 +198,140 @@ class LineageRecords:
             return None
         return self.run(root["run"]["runId"], JobId(root["job"]["namespace"], root["job"]["name"]))
 
-    def _join_dataset(self, event: Event, dataset: JsonObject, read: bool) -> JsonObject:
-        identity = DatasetId(dataset["namespace"], dataset["name"])
-        record = self.datasets.get(identity)
-        if record is None:
-            record = self.datasets[identity] = DatasetRecord(id=identity, span=Span(event.order, event.order))
-        self._join_namespace(event.order, identity.namespace)
+    def _join_job(self, event: Event, job_id: JobId, changed: set[DatasetId]) -> None:
+        job = self.jobs.get(job_id)
+        if job is None:
+            job = self.jobs[job_id] = JobRecord(job_id, Span(event.order, event.order))
+        inputs = [self._join_dataset(event, ds, True, changed) for ds in event.body.get("inputs") or ()]
+        outputs = [self._join_dataset(event, ds, False, changed) for ds in event.body.get("outputs") or ()]
+        job.join(event, inputs, outputs)
+        self._join_namespace(event.order, job_id.namespace)
+        self._touch(job_id)
+        if event.run is not None:
+            self._jobs_of_run.setdefault(event.run.run, set()).add(job_id)
+            changed.update(self._changed_by.get(event.run, ()))
+
+    def _join_dataset(self, event: Event, dataset: JsonObject, read: bool, changed: set[DatasetId]) -> JsonObject:
+        """Apply one dataset of an event; `changed` collects names whose changes of life cycle must be settled."""
+        name = DatasetId(dataset["namespace"], dataset["name"])
+        record = self.nodes.record(name, event.order)
+        shared = self.nodes.join(record, event.order, dataset, read, event.run)
+        self._join_namespace(event.order, name.namespace)
+        if event.job is not None:
+            self._users.add(name, event.job)
+        if event.locations:
+            self._join_default(name, record, event.locations)
+        if record.names is not None:
+            if "symlinks" in shared["facets"]:
+                self._resolve_statements(name, record.names)
+            if record.names.changes:
+                changed.add(name)
+        if self._renamed_from and name in self._renamed_from:
+            changed.update(self._renamed_from[name])
+        node = self.nodes.node(name)
+        if self.catalog.dropped and node in self.catalog.dropped:
+            changed.add(name)
         for changes in self._followers:
-            changes.datasets.add(identity)
-        return record.join(event.order, dataset, read, event.run)
+            changes.datasets.add(node)
+        return shared
+
+    def _join_default(self, name: DatasetId, record: DatasetRecord, locations: Mapping[DatasetId, DatasetId]) -> None:
+        """Note where a catalog's table lies unless its catalog states another place."""
+        location = locations.get(name)
+        if location is not None and (record.names is None or record.names.location is None):
+            record.stated_names().location = location
+            self._move(name, self.nodes.resolution.set_default(name, location))
+
+    def _resolve_statements(self, name: DatasetId, names: NameStatements) -> None:
+        """Bring the claims of a name in line with its statements."""
+        resolution = self.nodes.resolution
+        if names.location is not None:
+            self._move(name, resolution.set_default(name, names.location))
+        current = names.current_aliases()
+        for alias in resolution.claimed_by(name) - current.keys():
+            claim = symlink_claim(name, alias)
+            if claim is not None:
+                self._move(claim.source, resolution.withdraw(claim))
+        for alias, order in current.items():
+            claim = symlink_claim(name, alias)
+            if claim is not None:
+                self._move(claim.source, resolution.claim(claim, order))
+
+    def _settle(self, name: DatasetId) -> None:
+        """Bring renamings and the visibility of a dataset in line with the changes of its life cycle."""
+        names = self.nodes.by_name[name].names
+        for change in names.changes.values() if names else ():
+            if change.run is not None:
+                self._changed_by.setdefault(change.run, set()).add(name)
+            if change.previous is not None and change.previous != name:
+                self._renamed_from.setdefault(change.previous, set()).add(name)
+                self._renamings.setdefault(name, set()).add(change.previous)
+        for previous in self._renamings.get(name, ()):
+            self._settle_renaming(previous, name)
+        self._settle_visibility(self.nodes.node(name))
+
+    def _settle_renaming(self, previous: DatasetId, name: DatasetId) -> None:
+        names, record = self.nodes.by_name[name].names, self.nodes.by_name.get(previous)
+        assert names is not None
+        orders = [
+            change.order
+            for change in names.changes.values()
+            if change.previous == previous
+            and not (change.run is not None and self.has_failed(change.run))
+            and not (record is not None and written_after(record.writes, change))
+        ]
+        claim = Claim(previous, name, name, renaming=True)
+        changed = self.nodes.resolution.withdraw(claim)
+        if orders:
+            changed = self.nodes.resolution.claim(claim, max(orders)) or changed
+        self._move(previous, changed)
+
+    def _settle_visibility(self, node: DatasetId) -> None:
+        record = self.datasets.get(node)
+        dropped = record is not None and record.dropped(self.has_failed) is not None
+        if dropped == (node in self.catalog.dropped):
+            return
+        if dropped:
+            self.catalog.dropped.add(node)
+        else:
+            self.catalog.dropped.discard(node)
+        self._touch_users(node)
+
+    def _move(self, source: DatasetId, changed: bool) -> None:
+        """Move the records of all names that lead over `source`, and derive what uses them again."""
+        if not changed:
+            return
+        for name in self.nodes.resolution.names_of(source):
+            before = self.nodes.move(name)
+            if before is None:
+                continue
+            for job in self._users.of(name):
+                self._touch(job)
+            for node in (before, self.nodes.node(name)):
+                for changes in self._followers:
+                    changes.datasets.add(node)
+                self._settle_visibility(node)
+
+    def _touch_users(self, node: DatasetId) -> None:
+        for name in self.nodes.names(node):
+            for job in self._users.of(name):
+                self._touch(job)
+        for changes in self._followers:
+            changes.datasets.add(node)
+
+    def _touch(self, job: JobId) -> None:
+        self.touched.add(job)
+        for changes in self._followers:
+            changes.jobs.add(job)
+
+    def _add_users(self, job: JobId, names: Iterable[DatasetId]) -> None:
+        for name in names:
+            self._users.add(name, job)
 
     def _join_catalog(self, order: Order, statement: CatalogStatement) -> None:
         self.catalog.join(order, statement)
+        if statement.key.kind is EntryKind.TABLE:
+            self._join_location(order, statement)
         if statement.key.kind is not EntryKind.NAMESPACE:
             return
         namespace = statement.key.name
@@ -138,12 +343,25 @@ class LineageRecords:
                 changes.jobs |= jobs
                 changes.datasets.update(dataset for dataset in self.datasets if dataset.namespace == namespace)
 
+    def _join_location(self, order: Order, statement: CatalogStatement) -> None:
+        location = table_location(statement)
+        if location is not None:
+            self._move(location.table, self.nodes.resolution.claim(Claim(*location, None), order))
+
     def _join_namespace(self, order: Order, namespace: str) -> None:
         span = self.namespaces.get(namespace)
         if span is None:
             self.namespaces[namespace] = Span(order, order)
         else:
             span.join(order)
+
+
+def _datasets_of_facets(job_facets: Facets, uses: RunRecord | Declaration | None) -> set[DatasetId]:
+    """Return the datasets that the facets of a restored record name."""
+    outputs = uses.outputs.values() if uses else ()
+    return referenced_datasets(
+        {"job": {"facets": job_facets.values()}, "outputs": [{"facets": found.values()} for found in outputs]}
+    )
 
 
 def fold_events(events: Iterable[Event]) -> LineageRecords:

@@ -17,6 +17,7 @@ from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
 from lineage.graph.mergeable import Facets, Register, Span
+from lineage.graph.name_statements import Change, LifecycleChange, NameStatements, Write
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
 
@@ -73,7 +74,7 @@ def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
     """Yield a snapshot of every record."""
     for key, entry in lineage.catalog.items():
         yield Snapshot(Key(Subject.CATALOG, tuple(key)), _encode_catalog_entry(entry))
-    for dataset in lineage.datasets.values():
+    for dataset in lineage.nodes.by_name.values():
         yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _encode_dataset(dataset))
     for job in lineage.jobs.values():
         yield Snapshot(Key(Subject.JOB, tuple(job.id)), _encode_job(job))
@@ -92,14 +93,13 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
         match subject:
             case Subject.CATALOG:
                 kind, name = identity
-                lineage.catalog[CatalogKey(EntryKind(kind), name)] = _decode_catalog_entry(content)
+                lineage.restore_entry(CatalogKey(EntryKind(kind), name), _decode_catalog_entry(content))
             case Subject.DATASET:
                 dataset = DatasetId(*identity)
-                lineage.datasets[dataset] = _decode_dataset(dataset, content)
+                lineage.restore_dataset(_decode_dataset(dataset, content))
             case Subject.JOB:
                 job = JobId(*identity)
-                lineage.jobs[job] = _decode_job(job, content)
-                lineage.touched.add(job)
+                lineage.restore_job(_decode_job(job, content))
             case Subject.NAMESPACE:
                 lineage.namespaces[identity[0]] = _decode_span(content["span"])
             case Subject.RUN:
@@ -137,14 +137,51 @@ def _encode_dataset(record: DatasetRecord) -> JsonObject:
         "sayings": [
             {
                 "order": _encode_order(said.order),
-                "run": [said.run.run, *said.run.job] if said.run else None,
+                "run": _encode_run_id(said.run),
                 "read": said.read,
                 "fields": said.fields,
                 "version": said.version,
             }
             for _, said in sorted(record.statements.items())
         ],
+        "writes": [[*_encode_order(write.order), _encode_run_id(write.run)] for write in record.writes],
+        "names": _encode_names(record.names) if record.names else None,
     }
+
+
+def _encode_run_id(run: RunId | None) -> list[str] | None:
+    return [run.run, *run.job] if run else None
+
+
+def _decode_run_id(row: list[str] | None) -> RunId | None:
+    return RunId(row[0], JobId(*row[1:])) if row else None
+
+
+def _encode_names(names: NameStatements) -> JsonObject:
+    return {
+        "aliases": [[*alias, *_encode_order(order)] for alias, order in sorted(names.aliases.items())],
+        "withdrawn": _encode_order(names.withdrawn) if names.withdrawn else None,
+        "changes": [
+            [*_encode_order(found.order), _encode_run_id(found.run), found.change, found.previous]
+            for found in sorted(names.changes.values(), key=lambda change: change.order)
+        ],
+        "location": names.location,
+    }
+
+
+def _decode_names(content: JsonObject) -> NameStatements:
+    changes = [
+        LifecycleChange(
+            _decode_order(row[:2]), _decode_run_id(row[2]), Change(row[3]), DatasetId(*row[4]) if row[4] else None
+        )
+        for row in content["changes"]
+    ]
+    return NameStatements(
+        aliases={DatasetId(*row[:2]): _decode_order(row[2:]) for row in content["aliases"]},
+        withdrawn=_decode_order(content["withdrawn"]) if content["withdrawn"] else None,
+        changes={(found.run, found.change): found for found in changes},
+        location=DatasetId(*content["location"]) if content["location"] else None,
+    )
 
 
 def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
@@ -154,8 +191,10 @@ def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
         facets=_decode_facets(content["facets"]),
         read_facets=_decode_facets(content["readFacets"]),
     )
+    record.writes = tuple(Write(_decode_order(row[:2]), _decode_run_id(row[2])) for row in content.get("writes", ()))
+    record.names = _decode_names(content["names"]) if content.get("names") else None
     for row in content["sayings"]:
-        run = RunId(row["run"][0], JobId(*row["run"][1:])) if row["run"] else None
+        run = _decode_run_id(row["run"])
         said = DatasetStatement(
             order=_decode_order(row["order"]), run=run, read=row["read"], fields=row["fields"], version=row["version"]
         )
@@ -240,7 +279,7 @@ def _decode_uses(rows: list[JsonObject], lineage: LineageRecords | None = None) 
     uses: Uses = {}
     for row in rows:
         dataset = DatasetId(row["namespace"], row["name"])
-        known = lineage.datasets.get(dataset) if lineage else None
+        known = lineage.nodes.by_name.get(dataset) if lineage else None
         uses[dataset] = _decode_facets(row["facets"], known.facets if known else None)
     return uses
 

@@ -47,7 +47,7 @@ def job_summary(
     }
 
 
-def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
+def dataset_summary(lineage: LineageRecords, record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
     """Return `{"namespace", "name", "updatedAt", "tags", "columnTags", "owners", "description", "columns", "masked",
     "symlinks"}`.
 
@@ -66,11 +66,7 @@ def dataset_summary(record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
         "columnTags": {column: sorted(set(tags)) for column, tags in columns.items()},
         "columns": len(record.fields()),
         "masked": sorted(masked),
-        "symlinks": [
-            {"namespace": alias["namespace"], "name": alias["name"], "type": _text_or_none(alias.get("type"))}
-            for alias in _object_rows(_object_or_empty(facets.get("symlinks")).get("identifiers"))
-            if isinstance(alias.get("name"), str) and isinstance(alias.get("namespace"), str)
-        ],
+        "symlinks": lineage.symlinks(record),
         **_tags_and_owners(facets),
     }
 

@@ -9,7 +9,7 @@ from lineage.marquez.catalog import Catalog
 from lineage.marquez.columns import ColumnNeighbourhood, column_lineage
 from lineage.marquez.index import Index, NameIndex
 from lineage.marquez.neighbourhood import Neighbourhood, lineage_graph
-from lineage.marquez.node_ids import NodeKind, NodeRef, aliases_in, find_node, node_id
+from lineage.marquez.node_ids import NodeKind, NodeRef, find_node, node_id
 from lineage.marquez.search import Query, Search, search
 from lineage.marquez.upstream import UpstreamRuns
 from lineage.marquez.versions import DatasetVersions, job_version_id
@@ -26,7 +26,6 @@ __all__ = [
     "Query",
     "Search",
     "UpstreamRuns",
-    "aliases_in",
     "column_lineage",
     "find_node",
     "job_version_id",

@@ -85,7 +85,7 @@ class Catalog:
 
     def job_versions(self, job: JobId) -> list[JobVersion]:
         """Return the versions of a job, newest first."""
-        return job_versions(self._lineage.jobs[job], self._graph.job_lineages[job])
+        return job_versions(self._lineage, self._lineage.jobs[job], self._graph.job_lineages[job])
 
     def job_version(self, job: JobId, version: JobVersion) -> JsonObject:
         """Render one version of a job with its latest run."""
@@ -110,6 +110,7 @@ class Catalog:
     def run(self, run: RunRecord) -> JsonObject:
         """Render one run."""
         outcome = run_outcome(self._lineage, run)
+        inputs, outputs = self._lineage.by_node(run.inputs), self._lineage.by_node(run.outputs)
         started = run.first_start.time if run.first_start else None
         nominal = run.facets.get("nominalTime") or {}
         took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
@@ -125,10 +126,10 @@ class Catalog:
             "args": _run_arguments(run.facets.get("executionParameters")),
             "jobVersion": {
                 **identity_json(run.id.job),
-                "version": self._job_version(run.id.job, frozenset(run.inputs), frozenset(run.outputs)),
+                "version": self._job_version(run.id.job, frozenset(inputs), frozenset(outputs)),
             },
-            "inputDatasetVersions": self._used_versions(run.inputs, run.span.last),
-            "outputDatasetVersions": self._used_versions(run.outputs, run.span.last),
+            "inputDatasetVersions": self._used_versions(inputs, run.span.last),
+            "outputDatasetVersions": self._used_versions(outputs, run.span.last),
             "facets": run.facets.values(),
             "closedBecause": outcome.closed_because,
             "stale": is_stale(self._lineage, run, self._now),
@@ -140,7 +141,7 @@ class Catalog:
         return {
             **self.dataset_summary(dataset),
             "columnLineage": self._column_lineage(record),
-            "facets": record.all_facets(),
+            "facets": self._lineage.facets(record),
             "deleted": False,
         }
 
@@ -178,7 +179,7 @@ class Catalog:
         versions = self.dataset_versions(dataset)
         identity = versions.id_of(version)
         summary = self.dataset_summary(dataset)
-        facets = self._lineage.datasets[dataset].all_facets()
+        facets = self._lineage.facets(self._lineage.datasets[dataset])
         run = self._lineage.run(version.run.run, version.run.job) if version.run else None
         return {
             **{key: summary[key] for key in ("type", "name", "physicalName", "namespace", "sourceName", "tags")},

@@ -120,7 +120,8 @@ class Index:
             self.recent_jobs.update(job, record.span.last.time)
 
     def _update_dataset(self, dataset: DatasetId) -> None:
-        if self.lineage.catalog.is_deleted_dataset(self.lineage.datasets[dataset]):
+        record = self.lineage.datasets.get(dataset)
+        if record is None or self.lineage.catalog.is_deleted_dataset(record):
             self.datasets.discard(dataset)
         else:
             self.datasets.add(dataset)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from lineage.events import DatasetId, JobId
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.adjacency import Column
-from lineage.graph.dataset_record import DatasetRecord
 
 
 class NodeKind(StrEnum):
@@ -55,13 +54,6 @@ def find_node(
         if head == NodeKind.FIELD and (column := _find_column(lineage, graph, namespace, name, resolve)):
             return NodeRef(NodeKind.FIELD, column=column)
     return None
-
-
-def aliases_in(record: DatasetRecord, text: str) -> dict[DatasetId, DatasetId]:
-    """Return the aliases of a dataset that a node id may name, each with the dataset."""
-    identifiers = (record.facets.get("symlinks") or {}).get("identifiers") or ()
-    found = (DatasetId(identifier["namespace"], identifier["name"]) for identifier in identifiers)
-    return {alias: record.id for alias in found if f":{alias.namespace}:{alias.name}" in text}
 
 
 def _known_dataset(

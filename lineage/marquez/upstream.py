@@ -70,7 +70,7 @@ class UpstreamRuns:
         The run that created the version which the reader names; else the last run that began to write the dataset
         before the reader began, or, if there is none, before the reader's last event.
         """
-        facets = reader.inputs[dataset]
+        facets = self._lineage.by_node(reader.inputs)[dataset]
         version = self._catalog.dataset_versions(dataset).version_used(facets, reader.span.last)
         if (
             version is not None
@@ -78,12 +78,13 @@ class UpstreamRuns:
             and version.version == _stated_version(facets.get("version"))
         ):
             made_by = self._lineage.run(version.run.run, version.run.job)
-            if made_by is not None and dataset in made_by.outputs:
+            if made_by is not None and dataset in self._lineage.by_node(made_by.outputs):
                 return made_by
         histories = [
             (self._lineage.jobs[job].runs, places)
             for job in self._graph.producers.get(dataset, ())
-            if (places := self._lineage.jobs[job].history.by_edge.get((Direction.OUTPUT, dataset))) is not None
+            for name in self._lineage.nodes.names(dataset)
+            if (places := self._lineage.jobs[job].history.by_edge.get((Direction.OUTPUT, name))) is not None
         ]
         for until in (reader.place.order, reader.span.last):
             found = [runs[place.run] for runs, places in histories if (place := _last_before(places, until))]

@@ -15,6 +15,7 @@ from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import JobRecord, RunRecord
 from lineage.graph.mergeable import Facets
+from lineage.graph.records import LineageRecords
 
 
 def version_id(content: object) -> str:
@@ -88,12 +89,12 @@ def job_version_id(job: JobId, inputs: Iterable[DatasetId], outputs: Iterable[Da
     return version_id([job, sorted(inputs), sorted(outputs)])
 
 
-def job_versions(job: JobRecord, view: JobLineage) -> list[JobVersion]:
+def job_versions(lineage: LineageRecords, job: JobRecord, view: JobLineage) -> list[JobVersion]:
     """Return every set of datasets that the runs of a job had, and the current one; newest first."""
     found: dict[tuple[frozenset[DatasetId], frozenset[DatasetId]], JobVersion] = {}
     for place in job.history.runs.latest_first(0, len(job.history.runs)):
         run = job.runs[place.run]
-        key = (frozenset(run.inputs), frozenset(run.outputs))
+        key = (frozenset(lineage.by_node(run.inputs)), frozenset(lineage.by_node(run.outputs)))
         newest = found[key].latest_run if key in found else run
         found[key] = JobVersion(*key, place.order.time, newest)
     current = (view.inputs, view.outputs)

@@ -5,30 +5,35 @@ A name changed in `inputs` but not in `columnLineage` would disconnect the colum
 rules also apply to the facets that name datasets (columnLineage, lineage, lifecycleStateChange, symlinks).
 """
 
-from typing import Any
+from typing import Protocol
 
 from lineage.events.ids import DatasetId, JsonObject
 from lineage.events.validation import check_name
-from lineage.rules.names import Names
-
-_SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
 
 
-def canonical_event(body: JsonObject, names: Names) -> JsonObject:
+class NameSource(Protocol):
+    """Names to apply: those of the rules (`lineage.rules.Names`), or nodes of the graph."""
+
+    def dataset(self, namespace: str, name: str) -> DatasetId:
+        """Return the name to use for that of a dataset."""
+
+    def symlink(self, namespace: str, name: str) -> DatasetId:
+        """Return the name to use for that of an alias."""
+
+
+def canonical_event(body: JsonObject, names: NameSource) -> JsonObject:
     """Return a copy of a validated event under canonical names; parts without dataset names are shared with `body`.
 
     Raises:
         InvalidEvent: a name is empty, too long or contains control characters after all rules.
     """
     event = dict(body)
-    producer = body["producer"]
     if body.get("dataset") is not None:
-        event["dataset"] = _canonical_dataset(body["dataset"], names, "dataset", producer)
+        event["dataset"] = _canonical_dataset(body["dataset"], names, "dataset")
     for direction in ("inputs", "outputs"):
         if body.get(direction):
             event[direction] = [
-                _canonical_dataset(dataset, names, f"{direction}[{i}]", producer)
-                for i, dataset in enumerate(body[direction])
+                _canonical_dataset(dataset, names, f"{direction}[{i}]") for i, dataset in enumerate(body[direction])
             ]
     job = body.get("job")
     if job and _is_present("lineage", facets := job.get("facets") or {}):
@@ -38,7 +43,7 @@ def canonical_event(body: JsonObject, names: Names) -> JsonObject:
     return event
 
 
-def _canonical_dataset(dataset: JsonObject, names: Names, path: str, producer: str) -> JsonObject:
+def _canonical_dataset(dataset: JsonObject, names: NameSource, path: str) -> JsonObject:
     renamed = _canonical_entity(dataset, names, path)
     facets = dict(dataset.get("facets") or {})
     if _is_present("symlinks", facets):
@@ -53,9 +58,6 @@ def _canonical_dataset(dataset: JsonObject, names: Names, path: str, producer: s
         facets["lifecycleStateChange"] = _canonical_lifecycle(
             facets["lifecycleStateChange"], names, f"{path}.facets.lifecycleStateChange"
         )
-    if alias := names.alias(dataset["namespace"], dataset["name"]):
-        known = facets["symlinks"] if _is_present("symlinks", facets) else None
-        facets["symlinks"] = _with_added_symlink(known, alias, producer)
     if facets:
         renamed["facets"] = facets
     return renamed
@@ -66,7 +68,7 @@ def _is_present(name: str, facets: JsonObject) -> bool:
     return name in facets and facets[name].get("_deleted") is not True
 
 
-def _canonical_entity(entity: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_entity(entity: JsonObject, names: NameSource, path: str) -> JsonObject:
     dataset = names.dataset(entity["namespace"], entity["name"])
     return _with_checked_name(entity, dataset, path)
 
@@ -77,7 +79,7 @@ def _with_checked_name(entity: JsonObject, dataset: DatasetId, path: str) -> Jso
     return {**entity, "namespace": dataset.namespace, "name": dataset.name}
 
 
-def _canonical_symlinks(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_symlinks(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
     identifiers = [
         _with_checked_name(
             identifier, names.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]"
@@ -87,25 +89,14 @@ def _canonical_symlinks(facet: JsonObject, names: Names, path: str) -> JsonObjec
     return {**facet, "identifiers": identifiers}
 
 
-def _canonical_lifecycle(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_lifecycle(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
     previous = facet.get("previousIdentifier")
     if previous is None:
         return facet
     return {**facet, "previousIdentifier": _canonical_entity(previous, names, f"{path}.previousIdentifier")}
 
 
-def _with_added_symlink(facet: JsonObject | None, alias: DatasetId, producer: str) -> JsonObject:
-    facet = facet or {"_producer": producer, "_schemaURL": _SYMLINKS_SCHEMA}
-    known: list[Any] = facet.get("identifiers") or []
-    if any((i["namespace"], i["name"]) == alias for i in known):
-        return facet
-    return {
-        **facet,
-        "identifiers": [*known, {"namespace": alias.namespace, "name": alias.name, "type": "TABLE"}],
-    }
-
-
-def _canonical_column_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_column_lineage(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
     renamed = dict(facet)
     renamed["fields"] = {
         name: {
@@ -119,11 +110,11 @@ def _canonical_column_lineage(facet: JsonObject, names: Names, path: str) -> Jso
     return renamed
 
 
-def _canonical_entities(entities: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
+def _canonical_entities(entities: list[JsonObject], names: NameSource, path: str) -> list[JsonObject]:
     return [_canonical_entity(entity, names, f"{path}[{i}]") for i, entity in enumerate(entities)]
 
 
-def _canonical_job_lineage(facet: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_job_lineage(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
     entries = []
     for i, entry in enumerate(facet.get("entries") or []):
         where = f"{path}.entries[{i}]"
@@ -132,7 +123,7 @@ def _canonical_job_lineage(facet: JsonObject, names: Names, path: str) -> JsonOb
     return {**facet, "entries": entries}
 
 
-def _canonical_targets(owner: JsonObject, names: Names, path: str) -> JsonObject:
+def _canonical_targets(owner: JsonObject, names: NameSource, path: str) -> JsonObject:
     renamed = dict(owner)
     if owner.get("inputs"):
         renamed["inputs"] = _canonical_lineage_inputs(owner["inputs"], names, f"{path}.inputs")
@@ -147,7 +138,7 @@ def _canonical_targets(owner: JsonObject, names: Names, path: str) -> JsonObject
     return renamed
 
 
-def _canonical_lineage_inputs(inputs: list[JsonObject], names: Names, path: str) -> list[JsonObject]:
+def _canonical_lineage_inputs(inputs: list[JsonObject], names: NameSource, path: str) -> list[JsonObject]:
     return [
         _canonical_entity(source, names, f"{path}[{i}]") if source["type"] == "DATASET" else source
         for i, source in enumerate(inputs)

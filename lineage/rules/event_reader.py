@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events under canonical names: the naming rules applied to originals."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import takewhile
 
 import msgspec
@@ -18,10 +18,8 @@ from lineage.events import (
 )
 from lineage.events.event import NEVER_CLAMPED
 from lineage.rules.canonical import canonical_event
-from lineage.rules.model import Rules, TableName
+from lineage.rules.model import Rules
 from lineage.rules.names import Names
-
-NO_LOCATIONS: Mapping[TableName, str] = {}
 
 MAX_BATCH_EVENTS = 10_000
 """Maximum number of events of a batch, which is one commit that all other senders wait for."""
@@ -52,15 +50,14 @@ class BatchTooLong(Exception):
 
 
 class EventReader:
-    """Applies the rules to originals. `locations` are table locations from catalogs, which may grow meanwhile."""
+    """Applies the rules to originals."""
 
-    def __init__(self, rules: Rules, locations: Mapping[TableName, str] = NO_LOCATIONS) -> None:
-        self._rules = rules
-        self._locations = locations
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
 
     def names(self) -> Names:
-        """Return the resolution of names for one event."""
-        return Names(self._rules, self._locations)
+        """Return the names of one event."""
+        return Names(self.rules)
 
     def event(self, original: Original, accepted: int) -> Event:
         """Return the event of an original that was first accepted at `accepted` (ns).
@@ -68,17 +65,18 @@ class EventReader:
         Raises:
             InvalidEvent: a name is empty after applying the rules.
         """
-        return event_of(original, canonical_event(original.body, self.names()), accepted)
+        names = self.names()
+        return event_of(original, canonical_event(original.body, names), accepted, names.locations)
 
 
-def read_event(data: bytes, rules: Rules, locations: Mapping[TableName, str] = NO_LOCATIONS) -> Event:
-    """Read one event as sent by an emitter, at its stated time; `locations` are table locations from catalogs.
+def read_event(data: bytes, rules: Rules) -> Event:
+    """Read one event as sent by an emitter, at its stated time.
 
     Raises:
         MalformedJson: the bytes are not JSON that every consumer reads alike.
         InvalidEvent: a field is missing or wrong, or a name is empty after applying the rules.
     """
-    return EventReader(rules, locations).event(read_original(data), NEVER_CLAMPED)
+    return EventReader(rules).event(read_original(data), NEVER_CLAMPED)
 
 
 def split_array(data: bytes) -> list[bytes]:

@@ -148,6 +148,12 @@ class Rules:
                 return TableName(catalog.name, path)
         return None
 
+    def location(self, url: str) -> DatasetId:
+        """Return the canonical name of the dataset at the URL of a table's location."""
+        scheme, _, rest = url.rstrip("/").partition("://")
+        authority, _, path = rest.partition("/")
+        return self.resolve_alias(f"{scheme}://{authority}", path)
+
     def resolve_alias(self, namespace: str, name: str) -> DatasetId:
         """Return the canonical identity of a name that is not a catalog's table; may be empty if no rule applies."""
         if not namespace.strip():

@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolution of names under the rules and known table locations."""
-
-from collections.abc import Mapping
+"""Names under the rules alone: a function of the event and the rules file."""
 
 from lineage.events.ids import DatasetId
 from lineage.rules.model import Rules, TableName
 
 
 class Names:
-    """Resolves names for one event.
+    """Canonical names for one event.
 
-    `locations` are table locations from catalogs (`s3://warehouse/sales/orders`). A table without one is assumed at its
-    catalog's default location. `tables` collects the tables that were resolved.
+    A catalog's table is named by its canonical alias, however an emitter spells it: where it lies may change, and is a
+    matter of the graph. `tables` collects the tables that were named, with that alias; `locations` has the location
+    of each alias unless its catalog states another.
     """
 
-    def __init__(self, rules: Rules, locations: Mapping[TableName, str]) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._locations = locations
-        self.tables: set[TableName] = set()
+        self.tables: dict[TableName, DatasetId] = {}
+        self.locations: dict[DatasetId, DatasetId] = {}
         self._resolved: dict[tuple[str, str], DatasetId] = {}
 
     def dataset(self, namespace: str, name: str) -> DatasetId:
-        """Return the canonical identity of a dataset; may be empty if no rule applies."""
+        """Return the canonical name of a dataset; may be empty if no rule applies."""
         # Column lineage names the same few datasets once per column.
         known = self._resolved.get((namespace, name))
         if known is None:
@@ -31,19 +30,14 @@ class Names:
         return known
 
     def symlink(self, namespace: str, name: str) -> DatasetId:
-        """Return the canonical alias of a dataset."""
-        return self.alias(namespace, name) or self._rules.resolve_alias(namespace, name)
-
-    def alias(self, namespace: str, name: str) -> DatasetId | None:
-        """Return the canonical alias of a table; None for a name that is not a catalog's table."""
+        """Return the canonical name of an alias of a dataset."""
         table = self._rules.table(namespace, name)
-        return self._rules.catalog(table.catalog).symlink(table.path) if table else None
+        return self._alias(table) if table else self._rules.resolve_alias(namespace, name)
+
+    def _alias(self, table: TableName) -> DatasetId:
+        return self._rules.catalog(table.catalog).symlink(table.path)
 
     def _table_dataset(self, table: TableName) -> DatasetId:
-        self.tables.add(table)
-        location = self._locations.get(table)
-        if location is None:
-            location = self._rules.catalog(table.catalog).default_location(table.path)
-        scheme, _, rest = location.rstrip("/").partition("://")
-        authority, _, path = rest.partition("/")
-        return self._rules.resolve_alias(f"{scheme}://{authority}", path)
+        alias = self.tables[table] = self._alias(table)
+        self.locations[alias] = self._rules.location(self._rules.catalog(table.catalog).default_location(table.path))
+        return alias

@@ -8,11 +8,8 @@ import asyncio
 import logging
 import sys
 from collections import OrderedDict
-from collections.abc import Mapping
 from pathlib import Path
 
-from lineage.events import canonical_json
-from lineage.rules import TableName
 from lineage.store import EventLog
 from lineage.store.graph_as_of import COMPACTED, Compacted
 
@@ -39,10 +36,9 @@ class TooManyAsOfQueries(Exception):
 class AsOfQueries:
     """Runs as-of queries one at a time and caches their results."""
 
-    def __init__(self, log: EventLog, rules: Path | None, locations: Mapping[TableName, str]) -> None:
+    def __init__(self, log: EventLog, rules: Path | None) -> None:
         self._log = log
         self._rules = rules
-        self._locations = locations
         self._results: OrderedDict[int, bytes] = OrderedDict()
         self._running: int | None = None
         self._outdated = False
@@ -101,14 +97,12 @@ class AsOfQueries:
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "lineage.store.graph_as_of", str(self._log.path), str(at)),
             *([str(self._rules)] if self._rules else []),
-            stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
         try:
             async with asyncio.timeout(_QUERY_TIMEOUT):
-                locations = canonical_json([[*table, location] for table, location in self._locations.items()])
-                out, err = await self._process.communicate(locations)
+                out, err = await self._process.communicate()
         except TimeoutError as error:
             raise AsOfQueryFailed(f"timed out after {_QUERY_TIMEOUT} s") from error
         finally:

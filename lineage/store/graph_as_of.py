@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.store.graph_as_of FILE NANOSECONDS [RULES]`: write the graph of a log file as of a time.
 
-Reads the locations of tables as JSON `[[catalog, path, location]]` from standard input. Safe beside a running service:
-it reads one consistent snapshot and takes no lock. Exit code 3 if retention has compacted events after that time; it
-then writes the earliest time that can be queried.
+Safe beside a running service: it reads one consistent snapshot and takes no lock. Exit code 3 if retention has
+compacted events after that time; it then writes the earliest time that can be queried.
 """
 
-import json
 import logging
 import sqlite3
 import sys
@@ -15,7 +13,7 @@ from pathlib import Path
 from lineage.events import EventError, canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.graph.snapshot import restore
-from lineage.rules import Rules, TableName, read_rules
+from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
 from lineage.store.rows import PAGE, event_rows, known_since, snapshot_page, stored_events
 
@@ -70,8 +68,7 @@ def _export_as_of(connection: sqlite3.Connection, at: int, reader: EventReader) 
 if __name__ == "__main__":
     try:
         rules = read_rules(Path(sys.argv[3])) if len(sys.argv) > 3 else Rules()
-        locations = {TableName(catalog, path): location for catalog, path, location in json.load(sys.stdin)}
-        sys.stdout.buffer.write(graph_at(Path(sys.argv[1]), int(sys.argv[2]), EventReader(rules, locations)))
+        sys.stdout.buffer.write(graph_at(Path(sys.argv[1]), int(sys.argv[2]), EventReader(rules)))
     except Compacted as error:
         sys.stdout.write(str(error.since))
         sys.exit(COMPACTED)

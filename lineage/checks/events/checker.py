@@ -16,7 +16,6 @@ from lineage.checks.events.run_lifecycle import RunTracker
 from lineage.checks.events.specification import Specification
 from lineage.events import EventError, InvalidEvent, JsonObject, MalformedJson, parse_json, validate_event
 from lineage.rules import Names, Rules, canonical_event
-from lineage.rules.event_reader import NO_LOCATIONS
 
 
 def check_events(
@@ -109,7 +108,7 @@ class _EventChecker:
         """Return the event with canonical names; if the service rejects it, the unchanged event and the error."""
         try:
             validate_event(body)
-            return canonical_event(body, Names(self._rules, NO_LOCATIONS)), None
+            return canonical_event(body, Names(self._rules)), None
         except InvalidEvent as error:
             return body, error
         except EventError as error:

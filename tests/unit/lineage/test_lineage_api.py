@@ -236,10 +236,10 @@ def test_input_and_output_facets_do_not_replace_dataset_facets(tmp_path):
 
 
 def test_job_keeps_its_lineage_if_deriving_it_fails(tmp_path, monkeypatch):
-    def failing(job):
+    def failing(job, node_of):
         if job.id.name == "stats":
             raise RuntimeError("defect")
-        return derive_job_lineage(job)
+        return derive_job_lineage(job, node_of)
 
     derive_job_lineage = graph_module.derive_job_lineage
 
@@ -267,7 +267,7 @@ def test_job_keeps_its_lineage_if_deriving_it_fails(tmp_path, monkeypatch):
 
 
 def test_new_job_is_shown_without_lineage_if_deriving_it_fails(tmp_path, monkeypatch):
-    def failing(job):
+    def failing(job, node_of):
         raise RuntimeError("defect")
 
     monkeypatch.setattr(graph_module, "derive_job_lineage", failing)

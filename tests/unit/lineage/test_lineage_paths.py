@@ -8,7 +8,7 @@ from lineage.rules import Names, Rules, SymlinkRule
 
 
 def named(namespace, name, rules=None):
-    return Names(rules or Rules(), {}).dataset(namespace, name)
+    return Names(rules or Rules()).dataset(namespace, name)
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,17 @@ def test_namespace_spellings_are_canonicalised(spelling, canonical):
     assert load_rules(json.dumps(FILE)).namespace(spelling) == canonical
 
 
-def names(locations=None, **change):
-    return Names(load_rules(json.dumps({**FILE, **change})), locations or {})
+def names(**change):
+    return Names(load_rules(json.dumps({**FILE, **change})))
 
 
-def test_table_with_empty_namespace_maps_to_its_default_location():
-    assert names().dataset("", "lake.sales.orders") == ("s3://warehouse", "root/sales/orders")
-    assert names().symlink("http://localhost:8181", "sales.orders") == ("s3://warehouse/root", "lake.sales.orders")
+def test_table_is_named_by_its_alias_and_lies_at_its_default_location():
+    found = names()
+    alias = ("s3://warehouse/root", "lake.sales.orders")
+    assert found.dataset("", "lake.sales.orders") == alias
+    assert found.locations == {alias: ("s3://warehouse", "root/sales/orders")}
+    assert found.tables == {TableName("lake", "sales.orders"): alias}
+    assert names().symlink("http://localhost:8181", "sales.orders") == alias
     assert names().dataset("", "other.sales.orders") == ("", "other.sales.orders")
 
 
@@ -55,16 +59,6 @@ def test_table_with_catalog_uri_maps_to_the_named_table():
     named = [{"namespace": CATALOG_URI, "name": "a.b"}, {"namespace": "", "name": "lake.a.b"}]
     first, second = read(body(outputs=named)).body["outputs"]
     assert first == second
-
-
-def test_table_location_comes_from_the_catalog():
-    table = TableName("lake", "sales.orders")
-    found = names({table: "s3a://warehouse/elsewhere/orders/"})
-    assert found.dataset("", "lake.sales.orders") == ("s3://warehouse", "elsewhere/orders")
-    assert found.alias("", "lake.sales.orders") == ("s3://warehouse/root", "lake.sales.orders")
-    assert found.dataset("", "lake.sales.bids") == ("s3://warehouse", "root/sales/bids")
-    assert found.tables == {table, TableName("lake", "sales.bids")}
-    assert found.alias("s3://warehouse", "elsewhere/orders") is None
 
 
 def test_alias_maps_to_its_dataset():
@@ -142,17 +136,9 @@ def test_rules_apply_to_every_name_in_an_event():
     assert "localhost" not in text
     assert CATALOG_URI not in text
     assert '"namespace": ""' not in text
-    assert event["outputs"][0]["name"] == "sales/orders"
+    assert event["outputs"][0]["name"] == "lake.sales.orders"
     identifiers = event["outputs"][0]["facets"]["symlinks"]["identifiers"]
     assert identifiers == [{"namespace": "s3://warehouse", "name": "lake.sales.orders", "type": "TABLE"}]
-
-
-def test_renamed_table_keeps_its_sql_name_as_symlink():
-    event = read(body(outputs=[{"namespace": "", "name": "lake.sales.orders"}]))
-    facets = event.body["outputs"][0]["facets"]
-    assert facets["symlinks"]["identifiers"] == [
-        {"namespace": "s3://warehouse", "name": "lake.sales.orders", "type": "TABLE"}
-    ]
 
 
 def test_original_event_is_not_modified():
