@@ -13,7 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
-from lineage.events import DatasetId, Event, EventError, InvalidEvent, JsonObject, Original, event_of, read_original
+from lineage.events import (
+    DatasetId,
+    Event,
+    EventError,
+    InvalidEvent,
+    JsonObject,
+    Original,
+    canonical_json,
+    event_of,
+    parse_json,
+    read_original,
+    validate_event,
+)
 from lineage.events.own_facets import EntryKind
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
@@ -224,6 +236,13 @@ class Service:
         name = names.dataset(*dataset)
         node = self.lineage.node(name)
         return names.locations.get(node, node)
+
+    def under_canonical_names(self, event: bytes) -> bytes:
+        """Return a stored event with the names of the graph's nodes; unchanged if the naming rules refuse it."""
+        try:
+            return canonical_json(canonical_event(validate_event(parse_json(event)).body, _NodeNames(self)))
+        except EventError:
+            return event
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Retry a dead letter; return True if it succeeded and was released.
@@ -496,3 +515,18 @@ async def _are_equal(one: JsonObject, other: JsonObject) -> bool:
                 return False
             await asyncio.sleep(0)
     return True
+
+
+class _NodeNames:
+    """Names of the nodes that the names of an event lead to."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def dataset(self, namespace: str, name: str) -> DatasetId:
+        """Return the node of a dataset."""
+        return self._service.canonical_dataset(DatasetId(namespace, name))
+
+    def symlink(self, namespace: str, name: str) -> DatasetId:
+        """Return an alias under the naming rules."""
+        return self._service.reader.names().symlink(namespace, name)

@@ -111,8 +111,11 @@ async def events(
     limit: Limit = 100,
     offset: Offset = 0,
     run: str | None = None,
+    names: Literal["original", "canonical"] = "original",
 ) -> Response:
     """Return stored run events by event time; `run` selects those of one run.
+
+    Datasets have the names that the emitter used; with `names` canonical those of the graph's nodes.
 
     A page may hold fewer events than `limit`, because its size in bytes is bounded: continue with `offset` until
     `totalCount` is reached. Every event has `inputs` and `outputs`, as in Marquez: empty where the emitter left them
@@ -126,13 +129,16 @@ async def events(
         offset=offset,
         run=run,
     )
-    content = await asyncio.to_thread(_events_page, service.log, query)
-    return Response(content, media_type="application/json")
+    bodies, total = await asyncio.to_thread(_events_page, service.log, query)
+    if names == "canonical":
+        # On the event loop, which the graph belongs to.
+        bodies = [service.under_canonical_names(body) async for part in in_slices(bodies, 10) for body in part]
+    return Response(b'{"events":[%b],"totalCount":%d}' % (b",".join(bodies), total), media_type="application/json")
 
 
-def _events_page(log: EventLog, query: EventQuery) -> bytes:
+def _events_page(log: EventLog, query: EventQuery) -> tuple[list[bytes], int]:
     bodies, total = log.run_events(query)
-    return b'{"events":[%b],"totalCount":%d}' % (b",".join(map(_with_datasets, bodies)), total)
+    return list(map(_with_datasets, bodies)), total
 
 
 def _with_datasets(event: bytes) -> bytes:

@@ -68,9 +68,9 @@ def test_graph_is_equal_for_any_order_of_the_events(lab, log_copy, rules):
         assert canonical_json(export_graph(lineage, Graph(lineage))) == expected, f"seed {seed}"
 
 
-def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy):
+def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy, rules):
     expected = canonical_json(lab.graph())
-    with running_service(log_copy) as service:
+    with running_service(log_copy, "--rules", rules) as service:
         graph = f"{service.url}/api/v1/graph"
         assert httpx.get(graph, trust_env=False).content == expected
         # The lab still runs and its streaming jobs emit RUNNING events every few seconds.
@@ -83,7 +83,7 @@ def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy):
         assert (rebuilt["equal"], rebuilt["events"]) == (True, 0)
         assert httpx.get(graph, trust_env=False).content == expected
         service.kill()
-    with running_service(log_copy) as service:
+    with running_service(log_copy, "--rules", rules) as service:
         assert httpx.get(f"{service.url}/api/v1/graph", trust_env=False).content == expected
 
 
@@ -103,6 +103,11 @@ def test_impact_and_origin_commands_trace_a_price(lab):
     assert "kafka://kafka:9092" in total.text
 
 
+def posted(service, path, content):
+    headers = {"content-type": "application/json"}
+    return httpx.post(f"{service.url}/api/v1/lineage{path}", content=content, headers=headers, trust_env=False)
+
+
 def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage(lab, log_copy, rules, tmp_path):
     recorder = Recorder()
     recorder.start()
@@ -110,9 +115,15 @@ def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage
     bodies = [stored.original.data for stored in stored_events(log_copy)]
     with running_service(tmp_path / "forwarding", "--rules", rules, "--forward-to", recorder.url) as service:
         batch = b"[" + b",".join(bodies[: len(bodies) // 2]) + b"]"
-        assert httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, trust_env=False).status_code == 200
+        assert (
+            httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, headers=JSON, trust_env=False).status_code
+            == 200
+        )
         for body in bodies[len(bodies) // 2 :]:
-            assert httpx.post(f"{service.url}/api/v1/lineage", content=body, trust_env=False).status_code == 201
+            assert (
+                httpx.post(f"{service.url}/api/v1/lineage", content=body, headers=JSON, trust_env=False).status_code
+                == 201
+            )
         recorder.start()
         try:
             recorder.wait_for(lambda: len(recorder.events) >= len(bodies), "every event arrives")
@@ -120,8 +131,8 @@ def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage
             recorder.stop()
         with running_service(tmp_path / "behind") as behind:
             sent = canonical_json(recorder.events)
-            posted = httpx.post(f"{behind.url}/api/v1/lineage/batch", content=sent, trust_env=False)
-            assert posted.status_code == 200, posted.text
+            response = posted(behind, "/batch", sent)
+            assert response.status_code == 200, response.text
             graph = httpx.get(f"{behind.url}/api/v1/graph", trust_env=False).json()
     for event in recorder.events:
         assert "inputs" in event

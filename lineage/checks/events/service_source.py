@@ -68,7 +68,12 @@ def _event_pages(url: str) -> Iterator[object]:
 
 
 def _fetch_page(client: httpx.Client, url: str, offset: int) -> Iterable[object]:
-    parameters: dict[str, str | int] = {"limit": PAGE_SIZE, "offset": offset, "sortDirection": "asc"}
+    parameters: dict[str, str | int] = {
+        "limit": PAGE_SIZE,
+        "offset": offset,
+        "sortDirection": "asc",
+        "names": "canonical",
+    }
     try:
         response = client.get(url, params=parameters).raise_for_status()
         content = parse_json(response.content)

@@ -90,3 +90,14 @@ def test_an_end_dated_in_the_far_future_counts_at_its_arrival(tmp_path):
             assert events[0]["eventTime"] == wrong["eventTime"]
 
     asyncio.run(scenario())
+
+
+def test_events_are_served_under_the_names_of_the_graph_on_request(tmp_path):
+    async def scenario():
+        async with serving(tmp_path, RENAMED) as client:
+            await post(client, encode(body("START", outputs=[OUTPUT])))
+            for names, namespace in (("original", "kafka://broker-7:9092"), ("canonical", "kafka://kafka:9092")):
+                found = (await client.get("/api/v1/events/lineage", params={"names": names})).json()["events"]
+                assert [output["namespace"] for event in found for output in event["outputs"]] == [namespace]
+
+    asyncio.run(scenario())
