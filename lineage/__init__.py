@@ -6,7 +6,8 @@ Packages, innermost first; each imports only packages above it:
 - `events`: event model: strict JSON, validation, content hash, total order. No I/O.
 - `rules`: canonical names, and the reader that turns bytes into a canonical event. `rules.table_locations` is the
   only module here with I/O: it looks table locations up in Iceberg REST catalogs.
-- `graph`: a set of events -> records of runs, jobs and datasets -> graph, export, snapshots, traversal. No I/O.
+- `graph`: a set of events -> records of runs, jobs and datasets -> names resolved to nodes -> graph, export, snapshots,
+  traversal. No I/O.
 - `marquez`: the graph in Marquez's response shapes. No I/O.
 - `store`: the event log (one SQLite file with group commit), snapshots of compacted events, dead letters, and the
   in-memory graph projected from the log.

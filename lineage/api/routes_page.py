@@ -51,10 +51,10 @@ async def summaries(service: ServiceDep) -> Response:
         for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
             masked.setdefault(edge.output, set()).add(edge.field or "")
     jobs = [
-        canonical_json(job_summary(lineage, record, view, places, now))
+        canonical_json(job_summary(lineage, service.graph, record, places, now))
         async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS_PER_SLICE)
         for record in part
-        if (view := service.graph.job_lineages.get(record.id)) is not None
+        if record.id in service.graph.job_lineages
     ]
     datasets = [
         canonical_json(dataset_summary(lineage, record, masked.get(record.id, ())))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
+from lineage.graph.job_dependencies import JobDependency
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, ColumnEdge, JobLineage, derive_job_lineage, without_dropped
 from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
@@ -29,7 +30,8 @@ class Graph:
     Call `refresh` before reading: it derives the lineage of the jobs that events have changed since. Deleted jobs are
     left out.
     `failed` holds the jobs whose lineage could not be derived, with the cause. `referencing_jobs` holds the jobs that
-    name a dataset as a source in lineage facets and not among their inputs.
+    name a dataset as a source in lineage facets and not among their inputs, `job_dependencies` those that state a
+    dependency between two jobs.
 
     Not thread-safe: one thread owns the graph and its records.
     """
@@ -43,6 +45,9 @@ class Graph:
         self.referencing_jobs: dict[DatasetId, set[JobId]] = {}
         self.columns_into: dict[Column, set[ColumnEdge]] = {}
         self.columns_from: dict[Column, set[ColumnEdge]] = {}
+        self.job_dependencies: dict[JobDependency, set[JobId]] = {}
+        self._upstream_jobs: dict[JobId, set[JobId]] = {}
+        self._downstream_jobs: dict[JobId, set[JobId]] = {}
         lineage.touched.update(lineage.jobs)
 
     def refresh(self) -> None:
@@ -73,6 +78,14 @@ class Graph:
             self.failed.pop(job, None)
             self._replace_job(job, after)
         return bool(touched)
+
+    def upstream_jobs(self, job: JobId) -> set[JobId]:
+        """Return the jobs that facets of any job state as upstream of one."""
+        return self._upstream_jobs.get(job, set())
+
+    def downstream_jobs(self, job: JobId) -> set[JobId]:
+        """Return the jobs that facets of any job state as downstream of one."""
+        return self._downstream_jobs.get(job, set())
 
     def jobs_of(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that read or write a dataset."""
@@ -108,6 +121,10 @@ class Graph:
         for edge in view.columns:
             self.columns_into.setdefault(Column(edge.output, edge.field), set()).add(edge)
             self.columns_from.setdefault(Column(edge.source, edge.source_field), set()).add(edge)
+        for dependency in view.dependencies:
+            self.job_dependencies.setdefault(dependency, set()).add(job)
+            self._upstream_jobs.setdefault(dependency.downstream, set()).add(dependency.upstream)
+            self._downstream_jobs.setdefault(dependency.upstream, set()).add(dependency.downstream)
 
     def _discard_job(self, job: JobId, view: JobLineage) -> None:
         _discard_from(self.consumers, view.inputs, job)
@@ -116,6 +133,11 @@ class Graph:
         for edge in view.columns:
             _discard_from(self.columns_into, [Column(edge.output, edge.field)], edge)
             _discard_from(self.columns_from, [Column(edge.source, edge.source_field)], edge)
+        for dependency in view.dependencies:
+            _discard_from(self.job_dependencies, [dependency], job)
+            if dependency not in self.job_dependencies:
+                _discard_from(self._upstream_jobs, [dependency.downstream], dependency.upstream)
+                _discard_from(self._downstream_jobs, [dependency.upstream], dependency.downstream)
 
 
 def _datasets_of(view: JobLineage) -> set[DatasetId]:

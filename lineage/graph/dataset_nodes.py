@@ -53,47 +53,50 @@ class DatasetNodes:
 
     def add(self, record: DatasetRecord) -> None:
         """Add the record of a new name."""
-        self.by_name[record.id] = record
-        self._place(record.id, self.resolution.node(record.id))
+        name, node = record.id, self.resolution.node(record.id)
+        self.by_name[name] = record
+        if name == node and node not in self._names:
+            self.by_node[node] = record
+        else:
+            self._place(name, node)
+            self._merge(node)
 
-    def move(self, name: DatasetId) -> DatasetId | None:
-        """Move the record of a name to the node that it leads to now; return the previous node if it changed."""
-        if name not in self.by_name:
-            return None
-        before, after = self.node(name), self.resolution.node(name)
-        if before == after:
-            return None
-        self._take(name, before)
-        self._place(name, after)
-        return before
+    def move(self, names: Iterable[DatasetId]) -> dict[DatasetId, DatasetId]:
+        """Move the records of names to the nodes that they lead to now; return the previous node of each that moved."""
+        moved: dict[DatasetId, DatasetId] = {}
+        for name in names:
+            before, after = self.node(name), self.resolution.node(name)
+            if name in self.by_name and before != after:
+                self._group(before).discard(name)
+                self._place(name, after)
+                moved[name] = before
+        for node in {*moved.values(), *map(self.node, moved)}:
+            self._merge(node)
+        return moved
 
     def _place(self, name: DatasetId, node: DatasetId) -> None:
-        if name == node and node not in self._names:
-            self.by_node[node] = self.by_name[name]
-            return
+        self._group(node).add(name)
+        if name == node:
+            self._node_of.pop(name, None)
+        else:
+            self._node_of[name] = node
+
+    def _group(self, node: DatasetId) -> set[DatasetId]:
+        """Return the names of a node, to be changed; `_merge` must follow."""
         names = self._names.get(node)
         if names is None:
             names = self._names[node] = {node} if node in self.by_node else set()
-        names.add(name)
-        if name != node:
-            self._node_of[name] = node
-        self._merge(node)
-
-    def _take(self, name: DatasetId, node: DatasetId) -> None:
-        self._node_of.pop(name, None)
-        names = self._names.get(node, set())
-        names.discard(name)
-        if names - {node}:
-            self._merge(node)
-            return
-        self._names.pop(node, None)
-        if names:
-            self.by_node[node] = self.by_name[node]
-        else:
-            del self.by_node[node]
+        return names
 
     def _merge(self, node: DatasetId) -> None:
-        records = [self.by_name[name] for name in self._names[node]]
+        names = self._names[node]
+        if names <= {node}:
+            del self._names[node]
+            self.by_node.pop(node, None)
+            if names:
+                self.by_node[node] = self.by_name[node]
+            return
+        records = [self.by_name[name] for name in names]
         merged = DatasetRecord(id=node, span=Span(records[0].span.first, records[0].span.last))
         for record in records:
             merged.merge(record)

@@ -33,7 +33,8 @@ def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
     "columns": [{"job", "output": {"namespace", "name", "field"}, "input": {...}, "type", "subtype",
     "masking"}],
     "datasetColumns": [the same, `output` without `field`],
-    "vanished": [{"job", "direction", "dataset", "reason"}]}`
+    "vanished": [{"job", "direction", "dataset", "reason"}],
+    "jobDependencies": [{"upstream", "downstream"}]}`
     """
     export: JsonObject = {}
     for _ in export_steps(lineage, graph, export):
@@ -49,7 +50,8 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
     while graph.refresh_some(_NODES_PER_STEP):
         yield
     rows: dict[str, list[JsonObject]] = {
-        key: [] for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished")
+        key: []
+        for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished", "jobDependencies")
     }
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
         rows["jobs"].append(_job_json(lineage, job, view))
@@ -61,6 +63,9 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
             rows["datasets"].append(_dataset_json(lineage, record))
         if count % _NODES_PER_STEP == 0:
             yield
+    for dependency in sorted(graph.job_dependencies):
+        row = {"upstream": identity_json(dependency.upstream), "downstream": identity_json(dependency.downstream)}
+        rows["jobDependencies"].append(row)
     export["version"] = EXPORT_VERSION
     for key, found in rows.items():
         ordered: list[JsonObject] = []

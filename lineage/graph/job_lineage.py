@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.graph.facet_references import lineage_sources
-from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.job_dependencies import JobDependency, job_dependencies
+from lineage.graph.job_record import JOB_DEPENDENCIES, JobRecord, RunRecord
 from lineage.graph.mergeable import Facets, Register
 from lineage.graph.run_history import Direction, Edge
 
@@ -52,6 +53,8 @@ class JobLineage(NamedTuple):
     columns: frozenset[ColumnEdge]
     vanished: tuple[VanishedEdge, ...]
     latest_run: RunRecord | None
+    dependencies: frozenset[JobDependency] = frozenset()
+    """Dependencies between jobs that the job states, on itself or on others."""
 
 
 EMPTY_JOB_LINEAGE = JobLineage(
@@ -113,6 +116,7 @@ def derive_job_lineage(job: JobRecord, node_of: NodeOf = same_node) -> JobLineag
         columns=frozenset(edge for said in stated.values() for edge in said.columns),
         vanished=tuple(sorted(_by_node(_vanished_edges(job, names), current, node_of))),
         latest_run=job.runs[latest.run] if latest else None,
+        dependencies=job_dependencies(job.id, job.control_flow.get(JOB_DEPENDENCIES), job.facets.get("lineage")),
     )
 
 

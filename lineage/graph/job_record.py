@@ -15,6 +15,9 @@ TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Precedence of terminal events of one run: Spark sends COMPLETE after FAIL."""
 
 
+JOB_DEPENDENCIES = "jobDependencies"
+
+
 class EventParts(NamedTuple):
     """Facets and datasets of an event; values are shared with equal known ones."""
 
@@ -96,7 +99,8 @@ class Declaration(NamedTuple):
 class JobRecord:
     """One job: its runs in order, and declarations by job events.
 
-    `starts` are all START events, sorted; `ever_declared` are the edges of all job events.
+    `starts` are all START events, sorted; `ever_declared` are the edges of all job events, `control_flow` has
+    the last jobDependencies facet of any run.
     """
 
     id: JobId
@@ -107,6 +111,7 @@ class JobRecord:
     declared: Declaration | None = None
     declared_facets: Facets = field(default_factory=Facets)
     ever_declared: set[Edge] = field(default_factory=set)
+    control_flow: Facets = field(default_factory=Facets)
     history: RunHistory = field(default_factory=RunHistory)
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
@@ -117,6 +122,8 @@ class JobRecord:
         if event.run is None:
             self._join_declaration(event.order, parts)
             return
+        if facet := (event.body["run"].get("facets") or {}).get(JOB_DEPENDENCIES):
+            self.control_flow.join(event.order, {JOB_DEPENDENCIES: facet})
         run = self.runs.get(event.run.run)
         if run is None:
             run = self.runs[event.run.run] = RunRecord(event.run, Span(event.order, event.order))

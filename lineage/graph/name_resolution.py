@@ -3,7 +3,7 @@
 
 A name leads to another one by a claim: a symlinks facet, the location that a catalog states, or a renaming. Of several
 claims to one name the last in the total order wins, so that a table that was dropped and created elsewhere does not
-merge two locations for ever. Chains are followed.
+merge two locations permanently. Chains are followed for 8 steps.
 
 Claims cannot merge what lies in two places. Where data lies (a topic, a path, a table of a database) is never an alias:
 if a dataset elsewhere claims it, the claim is void, and if a logical name claims it, the logical name leads to it. So a
@@ -32,6 +32,10 @@ _STORES = frozenset(
     }
     | {"db2", "snowflake", "bigquery", "redshift", "cassandra", "mongodb", "elasticsearch", "opensearch", "clickhouse"}
 )
+
+
+MAX_STEPS = 8
+"""Claims that are followed from a name: bounds what one event can move."""
 
 
 def is_location(dataset: DatasetId) -> bool:
@@ -80,24 +84,21 @@ class NameResolution:
         following = self._next.get(name)
         if following is None:
             return name
-        seen = {name: None}
-        while following is not None and following not in seen:
-            seen[following] = None
-            name, following = following, self._next.get(following)
-        if following is None:
-            return name
-        path = list(seen)
+        path = [name]
+        while following is not None and following not in path and len(path) <= MAX_STEPS:
+            path.append(following)
+            following = self._next.get(following)
+        if following is None or following not in path:
+            return path[-1]
         # Independent of the order of claims, which heartbeats would change all the time.
         return min(path[path.index(following) :], key=lambda member: (not is_location(member), member))
 
     def names_of(self, node: DatasetId) -> set[DatasetId]:
-        """Return every name that leads to one, itself included."""
-        found, waiting = {node}, [node]
-        while waiting:
-            for name in self._previous.get(waiting.pop(), ()):
-                if name not in found:
-                    found.add(name)
-                    waiting.append(name)
+        """Return every name that leads over one, itself included."""
+        found, level = {node}, {node}
+        for _ in range(MAX_STEPS):
+            level = {name for last in level for name in self._previous.get(last, ())} - found
+            found |= level
         return found
 
     def claimed_by(self, claimant: DatasetId) -> set[DatasetId]:

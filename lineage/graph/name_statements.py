@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the events of one dataset state about names: its aliases, its table's location, and changes of its life cycle.
+"""Statements of a dataset's events about names: its aliases, its table's location, changes of its life cycle.
 
 All values are mergeable (see `lineage.graph.mergeable`), so that they do not depend on the order of arrival.
 """

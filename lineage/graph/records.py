@@ -15,6 +15,7 @@ from lineage.events.own_facets import (
     table_location,
 )
 from lineage.graph.catalog_record import CatalogEntries, CatalogEntry
+from lineage.graph.dataset_lineage import declared_job
 from lineage.graph.dataset_nodes import DatasetNodes
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_users import DatasetUsers
@@ -61,6 +62,7 @@ class LineageRecords:
         if statement := catalog_statement(event):
             self._join_catalog(event.order, statement)
             return
+        event = declared_job(event)
         changed: set[DatasetId] = set()
         if event.dataset is not None:
             self._join_dataset(event, event.body["dataset"], False, changed)
@@ -104,7 +106,7 @@ class LineageRecords:
         """Return the other names of a node, sorted, each with its type: those that lead to it now."""
         stated = (record.all_facets().get("symlinks") or {}).get("identifiers") or ()
         types = {DatasetId(found["namespace"], found["name"]): found.get("type") for found in stated}
-        names = self.nodes.resolution.names_of(record.id) - {record.id}
+        names = (name for name in self.nodes.resolution.names_of(record.id) if self.node(name) == record.id != name)
         return [
             {"namespace": name.namespace, "name": name.name, "type": types.get(name, "TABLE")} for name in sorted(names)
         ]
@@ -128,6 +130,7 @@ class LineageRecords:
             self._settle(record.id)
         for name in self._renamed_from.get(record.id, ()):
             self._settle(name)
+        self._settle_visibility(self.nodes.node(record.id))
 
     def restore_job(self, record: JobRecord) -> None:
         """Insert a restored job without its runs."""
@@ -301,16 +304,15 @@ class LineageRecords:
         """Move the records of all names that lead over `source`, and derive what uses them again."""
         if not changed:
             return
-        for name in self.nodes.resolution.names_of(source):
-            before = self.nodes.move(name)
-            if before is None:
-                continue
+        moved = self.nodes.move(self.nodes.resolution.names_of(source))
+        for name in moved:
             for job in self._users.of(name):
                 self._touch(job)
-            for node in (before, self.nodes.node(name)):
-                for changes in self._followers:
-                    changes.datasets.add(node)
-                self._settle_visibility(node)
+        nodes = {*moved.values(), *map(self.nodes.node, moved)}
+        for changes in self._followers:
+            changes.datasets |= nodes
+        for node in nodes:
+            self._settle_visibility(node)
 
     def _touch_users(self, node: DatasetId) -> None:
         for name in self.nodes.names(node):

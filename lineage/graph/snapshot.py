@@ -13,6 +13,7 @@ from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind, catalog_statement
 from lineage.graph.catalog_record import CatalogEntry
+from lineage.graph.dataset_lineage import declared_job
 from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
@@ -56,6 +57,7 @@ def subjects_of(event: Event) -> set[Key]:
         return {Key(Subject.CATALOG, tuple(statement.key))} | (
             namespaces if statement.key.kind is EntryKind.NAMESPACE else set()
         )
+    event = declared_job(event)
     datasets = referenced_datasets(event.body)
     for direction in ("inputs", "outputs"):
         datasets |= {DatasetId(ds["namespace"], ds["name"]) for ds in event.body.get(direction) or ()}
@@ -208,6 +210,7 @@ def _encode_job(record: JobRecord) -> JsonObject:
         "facets": _encode_facets(record.facets),
         "declared": _encode_declaration(record.declared) if record.declared else None,
         "declaredFacets": _encode_facets(record.declared_facets),
+        "controlFlow": _encode_facets(record.control_flow),
         "everDeclared": [[direction, *dataset] for direction, dataset in sorted(record.ever_declared)],
     }
 
@@ -225,6 +228,7 @@ def _decode_job(identity: JobId, content: JsonObject) -> JobRecord:
         facets=_decode_facets(content["facets"]),
         declared=_decode_declaration(content["declared"]),
         declared_facets=_decode_facets(content["declaredFacets"]),
+        control_flow=_decode_facets(content.get("controlFlow", {})),
         ever_declared=ever,
     )
 

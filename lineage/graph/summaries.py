@@ -6,23 +6,24 @@ With column lineage a tenth of the export's size, because columns are only count
 
 from collections.abc import Iterable, Mapping
 
-from lineage.events.ids import DatasetId, JsonObject
+from lineage.events.ids import DatasetId, JsonObject, identity_json
 from lineage.events.timestamps import format_time
+from lineage.graph.adjacency import Graph
 from lineage.graph.dataset_record import DatasetRecord
-from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import is_stale, run_outcome
 
 
 def job_summary(
-    lineage: LineageRecords, record: JobRecord, view: JobLineage, places: Mapping[DatasetId, int], now: int
+    lineage: LineageRecords, graph: Graph, record: JobRecord, places: Mapping[DatasetId, int], now: int
 ) -> JsonObject:
     """Return `{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
-    "owners", "description", "inputs", "outputs"}`.
+    "owners", "description", "inputs", "outputs", "upstreamJobs", "downstreamJobs"}`.
 
     Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`.
     """
+    view = graph.job_lineages[record.id]
     run = view.latest_run
     outcome = run_outcome(lineage, run) if run else None
     facets = record.facets.values()
@@ -43,6 +44,8 @@ def job_summary(
         "updatedAt": format_time(record.span.last.time),
         "inputs": sorted(places[dataset] for dataset in view.inputs if dataset in places),
         "outputs": sorted(places[dataset] for dataset in view.outputs if dataset in places),
+        "upstreamJobs": [identity_json(job) for job in sorted(graph.upstream_jobs(record.id))],
+        "downstreamJobs": [identity_json(job) for job in sorted(graph.downstream_jobs(record.id))],
         **_tags_and_owners(facets),
     }
 

@@ -51,7 +51,7 @@ def canonical_path(namespace: str, name: str) -> str:
 
 
 def _without_partitions(path: str) -> str:
-    """Cut the partitions at the end of a path; a path of partitions alone is left as it is."""
+    """Cut the partitions at the end of a path; a path that consists of partitions is not changed."""
     if "=" not in path:
         return path
     segments = path.split("/")

@@ -73,6 +73,13 @@ class VanishedDatasetEdge(DatasetEdge):
     reason: str
 
 
+class JobDependency(ResponseModel):
+    """`downstream` runs after `upstream`, or uses its data without a dataset in between."""
+
+    upstream: NodeName
+    downstream: NodeName
+
+
 class GraphExport(ResponseModel):
     """The graph, sorted; without times, run ids and versions, so that equal graphs have equal bytes."""
 
@@ -84,6 +91,7 @@ class GraphExport(ResponseModel):
     columns: list[ColumnDependency]
     dataset_columns: list[ColumnDependency]
     vanished: list[VanishedDatasetEdge]
+    job_dependencies: list[JobDependency]
 
 
 class ChangedNode(NodeName):

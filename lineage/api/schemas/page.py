@@ -21,6 +21,8 @@ class JobSummary(NodeName):
     description: str | None
     inputs: list[int]
     outputs: list[int]
+    upstream_jobs: list[NodeName]
+    downstream_jobs: list[NodeName]
 
 
 class DatasetAlias(ResponseModel):

@@ -440,3 +440,20 @@ def test_random_histories_give_one_graph_in_every_order(contents, chance, compac
     assert export_graph(lineage, Graph(lineage)) == expected
     nodes = {lineage.node(name) for name in lineage.nodes.by_name}
     assert nodes == set(lineage.datasets)
+
+
+def test_long_chain_of_aliases_is_followed_for_some_steps():
+    contents = [
+        writing(n, linked(f"t{n:03}", alias(f"t{n - 1:03}"), namespace=HIVE), run=n, job=f"job{n}")
+        for n in range(1, 300)
+    ]
+    events = [read(content) for content in contents]
+    lineage = LineageRecords()
+    for event in events:
+        lineage.apply(event)
+    assert lineage.node(DatasetId(HIVE, "t295")) == (HIVE, "t299")
+    assert lineage.node(DatasetId(HIVE, "t001")) == (HIVE, "t009")
+    other = LineageRecords()
+    for event in reversed(events):
+        other.apply(event)
+    assert export_graph(other, Graph(other)) == export_graph(lineage, Graph(lineage))

@@ -428,6 +428,43 @@ def test_table_location_is_resolved_by_the_rest_catalog(tmp_path, catalog):
     run(check())
 
 
+LAKE_TABLE = "/v1/main/namespaces/sales/tables/a"
+
+
+async def graph_with(api, expected):
+    """Return the graph as soon as it has these datasets."""
+    async with asyncio.timeout(30):
+        while True:
+            graph = await api.read("/api/v1/graph")
+            if [(row["namespace"], row["name"]) for row in graph["datasets"]] == expected:
+                return graph
+            await asyncio.sleep(0.05)
+
+
+def test_late_answer_of_the_catalog_repairs_earlier_events(tmp_path, catalog, monkeypatch):
+    rules = Rules(catalogs=(Catalog("lake", catalog.url, "s3://warehouse"),))
+    for module in ("lineage.service", "lineage.rules.table_locations"):
+        monkeypatch.setattr(f"{module}.RETRY", 0.1)
+
+    async def check():
+        async with Api(tmp_path, rules) as api:
+            await api.store(by_name(0))
+            assert [row["name"] for row in (await api.read("/api/v1/graph"))["datasets"]] == ["sales/a"]
+            catalog.tables[LAKE_TABLE] = "s3a://elsewhere/of/a/"
+            graph = await graph_with(api, [("s3://elsewhere", "of/a")])
+            assert [edge["dataset"]["name"] for edge in graph["edges"]] == ["of/a"]
+            assert graph["datasets"][0]["symlinks"] == [
+                {"namespace": "s3://warehouse", "name": "lake.sales.a", "type": "TABLE"}
+            ]
+            assert (await api.post("/api/v1/rebuild", {})).json()["equal"]
+        # The answer is stored: it holds without the catalog.
+        catalog.tables.clear()
+        async with Api(tmp_path, rules) as api:
+            await graph_with(api, [("s3://elsewhere", "of/a")])
+
+    run(check())
+
+
 def test_unavailable_catalog_loses_no_event(tmp_path):
     rules = Rules(catalogs=(Catalog("lake", "http://127.0.0.1:9", "s3://warehouse"),))
 
