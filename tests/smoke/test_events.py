@@ -115,15 +115,9 @@ def test_a_recorder_in_marquezs_place_gets_every_event_full_also_after_an_outage
     bodies = [stored.original.data for stored in stored_events(log_copy)]
     with running_service(tmp_path / "forwarding", "--rules", rules, "--forward-to", recorder.url) as service:
         batch = b"[" + b",".join(bodies[: len(bodies) // 2]) + b"]"
-        assert (
-            httpx.post(f"{service.url}/api/v1/lineage/batch", content=batch, headers=JSON, trust_env=False).status_code
-            == 200
-        )
+        assert posted(service, "/batch", batch).status_code == 200
         for body in bodies[len(bodies) // 2 :]:
-            assert (
-                httpx.post(f"{service.url}/api/v1/lineage", content=body, headers=JSON, trust_env=False).status_code
-                == 201
-            )
+            assert posted(service, "", body).status_code == 201
         recorder.start()
         try:
             recorder.wait_for(lambda: len(recorder.events) >= len(bodies), "every event arrives")
