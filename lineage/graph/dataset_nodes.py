@@ -14,7 +14,8 @@ class DatasetNodes:
     """Records by name (`by_name`) and by node (`by_node`).
 
     The record of a node that has no other name is the one of its name; of several names the records are merged, and
-    every event is applied to both. So a name that leads elsewhere takes its whole history along.
+    every event is applied to both. So a name that leads elsewhere takes its whole history along. `merged` has the names
+    of each such node.
     """
 
     def __init__(self) -> None:
@@ -22,7 +23,7 @@ class DatasetNodes:
         self.by_node: dict[DatasetId, DatasetRecord] = {}
         self.resolution = NameResolution()
         self._node_of: dict[DatasetId, DatasetId] = {}
-        self._names: dict[DatasetId, set[DatasetId]] = {}
+        self.merged: dict[DatasetId, set[DatasetId]] = {}
 
     def node(self, name: DatasetId) -> DatasetId:
         """Return the node of a name that events use; of any other name see `resolution`."""
@@ -30,32 +31,25 @@ class DatasetNodes:
 
     def names(self, node: DatasetId) -> Iterable[DatasetId]:
         """Return the names of a node that events use."""
-        return self._names.get(node) or ((node,) if node in self.by_node else ())
+        return self.merged.get(node) or ((node,) if node in self.by_node else ())
 
-    def record(self, name: DatasetId, order: Order) -> DatasetRecord:
-        """Return the record of a name; a new one begins with the event at `order`."""
-        record = self.by_name.get(name)
-        if record is None:
-            record = DatasetRecord(id=name, span=Span(order, order))
-            self.add(record)
+    def new(self, name: DatasetId, order: Order) -> DatasetRecord:
+        """Add and return the record of a new name; it begins with the event at `order`."""
+        record = DatasetRecord(id=name, span=Span(order, order))
+        self.add(record)
         return record
 
-    def join(
-        self, record: DatasetRecord, order: Order, dataset: JsonObject, read: bool, run: RunId | None
-    ) -> JsonObject:
-        """Apply the facets of one event that uses the name of a record; see `DatasetRecord.join`."""
-        shared = record.join(order, dataset, read, run)
-        if self._names:
-            node = self.node(record.id)
-            if node in self._names:
-                self.by_node[node].join(order, shared, read, run)
-        return shared
+    def join_merged(self, name: DatasetId, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> None:
+        """Apply an event that was applied to the record of a name to that of its node, if that is another."""
+        node = self.node(name)
+        if node in self.merged:
+            self.by_node[node].join(order, dataset, read, run)
 
     def add(self, record: DatasetRecord) -> None:
         """Add the record of a new name."""
         name, node = record.id, self.resolution.node(record.id)
         self.by_name[name] = record
-        if name == node and node not in self._names:
+        if name == node and node not in self.merged:
             self.by_node[node] = record
         else:
             self._place(name, node)
@@ -83,15 +77,15 @@ class DatasetNodes:
 
     def _group(self, node: DatasetId) -> set[DatasetId]:
         """Return the names of a node, to be changed; `_merge` must follow."""
-        names = self._names.get(node)
+        names = self.merged.get(node)
         if names is None:
-            names = self._names[node] = {node} if node in self.by_node else set()
+            names = self.merged[node] = {node} if node in self.by_node else set()
         return names
 
     def _merge(self, node: DatasetId) -> None:
-        names = self._names[node]
+        names = self.merged[node]
         if names <= {node}:
-            del self._names[node]
+            del self.merged[node]
             self.by_node.pop(node, None)
             if names:
                 self.by_node[node] = self.by_name[node]

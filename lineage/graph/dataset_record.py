@@ -73,7 +73,8 @@ class DatasetRecord:
         """
         self.span.join(order)
         facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
-        self._join_names(order, facets, read, run)
+        if not read or "symlinks" in facets:
+            self._join_names(order, facets, read, run)
         if not facets:
             return {**dataset, "facets": facets}
         if read and "schema" in facets:

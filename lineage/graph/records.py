@@ -217,8 +217,11 @@ class LineageRecords:
     def _join_dataset(self, event: Event, dataset: JsonObject, read: bool, changed: set[DatasetId]) -> JsonObject:
         """Apply one dataset of an event; `changed` collects names whose changes of life cycle must be settled."""
         name = DatasetId(dataset["namespace"], dataset["name"])
-        record = self.nodes.record(name, event.order)
-        shared = self.nodes.join(record, event.order, dataset, read, event.run)
+        nodes, node = self.nodes, name
+        record = nodes.by_name.get(name) or nodes.new(name, event.order)
+        shared = record.join(event.order, dataset, read, event.run)
+        if nodes.merged:
+            nodes.join_merged(name, event.order, shared, read, event.run)
         self._join_namespace(event.order, name.namespace)
         if event.job is not None:
             self._users.add(name, event.job)
@@ -231,7 +234,8 @@ class LineageRecords:
                 changed.add(name)
         if self._renamed_from and name in self._renamed_from:
             changed.update(self._renamed_from[name])
-        node = self.nodes.node(name)
+        if nodes.merged:
+            node = nodes.node(name)
         if self.catalog.dropped and node in self.catalog.dropped:
             changed.add(name)
         for changes in self._followers:
