@@ -11,6 +11,7 @@ from lineage_invalid_events import JSON, complete_event, invalid_events
 from lineage.events import EventError
 from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.marquez import Catalog, column_lineage, find_node, lineage_graph, node_id, search
+from lineage.marquez.sources import namespace_json
 from lineage.rules.event_reader import read_event
 
 
@@ -19,7 +20,7 @@ def read_everything(lineage):
     export = export_graph(lineage, graph)
     catalog = Catalog(lineage, graph, 10**18)
     shown = [export, search(lineage, "a", None, True, 10)]
-    shown += [catalog.namespace(name) for name in lineage.namespaces]
+    shown += [namespace_json(lineage, name) for name in lineage.namespaces]
     for job in lineage.jobs:
         shown.append(catalog.job(job))
         shown.append(lineage_graph(catalog, graph, find_node(lineage, graph, node_id(job)), 5))

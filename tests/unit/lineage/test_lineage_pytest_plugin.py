@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 from pathlib import Path
+from random import Random
 from urllib.request import urlopen
 
 import pytest
@@ -19,6 +20,7 @@ from openlineage.client import OpenLineageClient
 from openlineage.client.event_v2 import Job, Run, RunEvent, RunState
 from openlineage.client.uuid import generate_new_uuid
 
+from lineage.api.request_body import MAX_RATIO
 from lineage.checks.pytest_plugin import lineage_events as events_fixture
 from lineage.checks.pytest_plugin import lineage_rules as rules_fixture
 from lineage.checks.recorder import MAX_BYTES, PATH, recording
@@ -29,7 +31,10 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 DOCUMENT = REPOSITORY / "docs" / "how-to" / "check-lineage-in-tests.md"
 SCHEMAS = str(find_schemas())
 """Located before `pytester` replaces the home folder and with it the cache."""
-TOO_LARGE = gzip.compress(bytes(MAX_BYTES + 1), 1, mtime=0)
+TOO_LARGE = gzip.compress(Random(0).randbytes(2**14) * (MAX_BYTES // 2**14 + 1), 1, mtime=0)
+"""Expands less than the permitted ratio, to more than the permitted size."""
+BOMB = gzip.compress(bytes(MAX_BYTES), 9, mtime=0)
+"""Expands to the permitted size, by more than the permitted ratio."""
 
 # Renamed because other tests of this folder import a module with the fixture's name.
 recorded = events_fixture
@@ -371,6 +376,7 @@ def test_recorder_accepts_every_client_encoding():
         ("POST", PATH, b"{}", {"Content_Encoding": "gzip"}, (400, "the body is not gzip")),
         ("POST", PATH, gzip.compress(b"{}", mtime=0)[:-4], {"Content_Encoding": "gzip"}, (400, "cut short")),
         ("POST", PATH, TOO_LARGE, {"Content_Encoding": "gzip"}, (413, "also unpacked")),
+        ("POST", PATH, BOMB, {"Content_Encoding": "gzip"}, (413, f"expands more than {MAX_RATIO} times")),
         ("POST", PATH, None, {"Content_Length": str(MAX_BYTES + 1)}, (413, "an event may have")),
         ("POST", PATH, None, {"Content_Length": "x"}, (400, "Invalid HTTP request")),
         ("POST", PATH, b"zz\r\n", {"Transfer_Encoding": "chunked"}, (400, "")),
