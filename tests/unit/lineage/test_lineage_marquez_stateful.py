@@ -11,6 +11,7 @@ import httpx
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from lineage_client import admin_headers
 from lineage_events import RULES, run_id
 
 from lineage.api import create_app
@@ -54,7 +55,9 @@ class MarquezWrites(RuleBasedStateMachine):
         self.app = create_app(config, RULES, EventLog(self.folder, 0))
         self.context = self.app.router.lifespan_context(self.app)
         self.loop.run_until_complete(self.context.__aenter__())
-        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(self.app), base_url="http://lineage")
+        self.client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(self.app), base_url="http://lineage", headers=admin_headers(self.folder)
+        )
 
     def teardown(self):
         self.loop.run_until_complete(self.check_rebuild())
@@ -237,4 +240,4 @@ class MarquezWrites(RuleBasedStateMachine):
 
 
 TestMarquezWrites = MarquezWrites.TestCase
-TestMarquezWrites.settings = settings(max_examples=40, stateful_step_count=30, deadline=None, derandomize=True)
+TestMarquezWrites.settings = settings(max_examples=8, stateful_step_count=20, deadline=None, derandomize=True)
