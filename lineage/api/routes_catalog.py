@@ -5,6 +5,7 @@ More specific paths come first: parameters match greedily, so that unencoded sla
 """
 
 import asyncio
+import time
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
@@ -222,13 +223,13 @@ async def _jobs_response(
 
 
 def _in_states(service: Service, jobs: Iterable[JobId], states: frozenset[RunState]) -> list[JobId]:
-    job_lineages = service.graph.job_lineages
+    job_lineages, now = service.graph.job_lineages, time.time_ns()
     return [
         job
         for job in jobs
         if job in job_lineages
         and (run := job_lineages[job].latest_run) is not None
-        and run_outcome(service.lineage, run).state in states
+        and run_outcome(service.lineage, run, now).state in states
     ]
 
 

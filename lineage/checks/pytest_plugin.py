@@ -25,7 +25,7 @@ from lineage.checks.contract import ContractError, compare, load
 from lineage.checks.events import Specification, SpecificationError, check_events, raw_events, render_text
 from lineage.checks.node_lookup import Node, Unresolved, resolve
 from lineage.events import EventError, JobId, JsonObject, MalformedJson, parse_json
-from lineage.graph import Graph, LineageRecords, RunState, export_graph, run_outcome
+from lineage.graph import SETTLED, Graph, LineageRecords, RunState, export_graph, run_outcome
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
 
@@ -98,7 +98,10 @@ class LineageEvents:
         events = self.events
         return [
             RecordedRun(
-                run.id.run, run.id.job, run_outcome(lineage, run).state, [e for e in events if _is_of(e, run.id.run)]
+                run.id.run,
+                run.id.job,
+                run_outcome(lineage, run, SETTLED).state,
+                [e for e in events if _is_of(e, run.id.run)],
             )
             for run in found
         ]

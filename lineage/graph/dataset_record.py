@@ -8,7 +8,8 @@ from typing import NamedTuple
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
 from lineage.events.strict_json import canonical_json
-from lineage.graph.mergeable import Facets, Span, effective_facet
+from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets, merge_roles
+from lineage.graph.mergeable import Span, effective_facet
 from lineage.graph.name_statements import (
     Change,
     LifecycleChange,
@@ -52,14 +53,15 @@ class DatasetStatement(NamedTuple):
 class DatasetRecord:
     """One dataset: state merged from all events.
 
-    A schema of a writer (or dataset event) takes precedence over a reader's, which may be partial.
-    `statements` holds the first of equal statements, `names` what events state about names; None without any.
+    `facets` are those of writers and dataset events, `read_facets` those of readers, which may be partial or of
+    another time: a writer's takes precedence. `statements` holds the first of equal statements, `names` what events
+    state about names; None without any.
     """
 
     id: DatasetId
     span: Span
-    facets: Facets = field(default_factory=Facets)
-    read_facets: Facets = field(default_factory=Facets)
+    facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
+    read_facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
     statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
     writes: Writes = ()
     names: NameStatements | None = None
@@ -72,17 +74,13 @@ class DatasetRecord:
         Returns `dataset` with facets shared.
         """
         self.span.join(order)
-        facets = self.facets.share(self.read_facets.share(dataset.get("facets") or {}))
+        own, other = (self.read_facets, self.facets) if read else (self.facets, self.read_facets)
+        facets = other.share(own.share(dataset.get("facets") or {}))
         if not read or "symlinks" in facets:
             self._join_names(order, facets, read, run)
-        if not facets:
-            return {**dataset, "facets": facets}
-        if read and "schema" in facets:
-            self.read_facets.join(order, {"schema": facets["schema"]})
-            self.facets.join(order, {name: facet for name, facet in facets.items() if name != "schema"})
-        else:
-            self.facets.join(order, facets)
-        self._join_statement(order, run, read, facets)
+        if facets:
+            own.join(order, facets)
+            self._join_statement(order, run, read, facets)
         return {**dataset, "facets": facets}
 
     def merge(self, other: "DatasetRecord") -> None:
@@ -119,12 +117,21 @@ class DatasetRecord:
         return None if last is None or written_after(self.writes, last) else last
 
     def all_facets(self) -> dict[str, JsonObject]:
-        """Return all current facets, with a reader's schema if no writer stated one."""
-        return {**self.read_facets.values(), **self.facets.values()}
+        """Return all current facets; see `facet`."""
+        names = {**dict.fromkeys(self.read_facets.values()), **dict.fromkeys(self.facets.values())}
+        return {name: facet for name in names if (facet := self.facet(name)) is not None}
+
+    def facet(self, name: str) -> JsonObject | None:
+        """Return a current facet: a writer's, else a reader's; a merged one has the rows of both."""
+        written, read = self.facets.get(name), self.read_facets.get(name)
+        if written is None or read is None or name not in MERGED_FACETS:
+            return read if written is None else written
+        merged = merge_roles(name, self.read_facets.producer_registers(name), self.facets.producer_registers(name))
+        return merged.value if merged else None
 
     def fields(self) -> list[JsonObject]:
         """Return the schema's columns; empty if unknown."""
-        fields: list[JsonObject] = self.all_facets().get("schema", {}).get("fields") or []
+        fields: list[JsonObject] = (self.facet("schema") or {}).get("fields") or []
         return fields
 
     def versions(self) -> list[DatasetVersion]:

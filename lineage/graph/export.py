@@ -10,7 +10,7 @@ from lineage.graph.adjacency import Graph
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.job_lineage import ColumnEdge, JobLineage
 from lineage.graph.records import LineageRecords
-from lineage.graph.run_state import run_outcome
+from lineage.graph.run_state import SETTLED, run_outcome
 
 EXPORT_VERSION = 1
 
@@ -88,7 +88,7 @@ def _sort_steps(rows: list[JsonObject], ordered: list[JsonObject]) -> Iterator[N
 
 def _job_json(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
     facet = lineage.jobs[job].facets.get("jobType") or {}
-    state = run_outcome(lineage, view.latest_run).state if view.latest_run else None
+    state = run_outcome(lineage, view.latest_run, SETTLED).state if view.latest_run else None
     return {**identity_json(job), "type": facet.get("processingType"), "state": state}
 
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.graph.current_runs import current_runs
 from lineage.graph.facet_references import lineage_sources
 from lineage.graph.job_dependencies import JobDependency, job_dependencies
 from lineage.graph.job_record import JOB_DEPENDENCIES, JobRecord, RunRecord
 from lineage.graph.mergeable import Facets, Register
 from lineage.graph.run_history import Direction, Edge
+from lineage.graph.vanished_edges import VanishedEdge, vanished_edges
 
 
 class ColumnEdge(NamedTuple):
@@ -35,17 +37,11 @@ class DataFlow(NamedTuple):
     output: DatasetId
 
 
-class VanishedEdge(NamedTuple):
-    """Edge that the job once had. `since` is the time (ns) of the run or declaration that removed it."""
-
-    direction: Direction
-    dataset: DatasetId
-    since: int
-    reason: str
-
-
 class JobLineage(NamedTuple):
-    """Current lineage of a job. `latest_run` is its latest run, with or without datasets."""
+    """Current lineage of a job.
+
+    `latest_run` is its latest run, with or without datasets; `authoritative_run` the last that may remove edges.
+    """
 
     inputs: frozenset[DatasetId]
     outputs: frozenset[DatasetId]
@@ -53,6 +49,7 @@ class JobLineage(NamedTuple):
     columns: frozenset[ColumnEdge]
     vanished: tuple[VanishedEdge, ...]
     latest_run: RunRecord | None
+    authoritative_run: RunRecord | None = None
     dependencies: frozenset[JobDependency] = frozenset()
     """Dependencies between jobs that the job states, on itself or on others."""
 
@@ -77,7 +74,7 @@ def same_node(name: DatasetId) -> DatasetId:
 def without_dropped(lineage: JobLineage, dropped: Mapping[DatasetId, int]) -> JobLineage:
     """Return the lineage without dropped datasets, given with the time (ns) of the drop; their edges vanished."""
     gone = [
-        VanishedEdge(direction, dataset, dropped[dataset], DROPPED)
+        VanishedEdge(direction, dataset, dropped[dataset], DROPPED, None)
         for direction, datasets in ((Direction.INPUT, lineage.inputs), (Direction.OUTPUT, lineage.outputs))
         for dataset in datasets
         if dataset in dropped
@@ -91,40 +88,61 @@ def without_dropped(lineage: JobLineage, dropped: Mapping[DatasetId, int]) -> Jo
     )
 
 
+class _RunLineage(NamedTuple):
+    """Datasets of one run, together with those that a declaration adds, and the stated lineage of each output.
+
+    `names` are the datasets as events name them; `inputs` and `stated` are by node.
+    """
+
+    names: dict[Direction, frozenset[DatasetId]]
+    inputs: frozenset[DatasetId]
+    stated: dict[DatasetId, "_OutputLineage"]
+
+
 def derive_job_lineage(job: JobRecord, node_of: NodeOf = same_node) -> JobLineage:
-    """Derive the current lineage of a job from its latest run with datasets and from declarations by job events.
+    """Derive the current lineage of a job from its current runs (see `current_runs`) and declarations by job events.
 
     Datasets in it are nodes: the names that events use are resolved by `node_of`.
 
-    A declaration applies together with a run that was in progress when it was made. A run that began later takes
-    precedence: in each direction in which it names any dataset, datasets that it omits have vanished; in a direction in
-    which it names none, the declaration applies. Facets of a declaration stay in effect, except for vanished sources.
+    A declaration applies together with the runs. An authoritative run that began later takes precedence: in each
+    direction in which it names any dataset, datasets that it omits have vanished; in a direction in which it names
+    none, the declaration applies. Facets of a declaration stay in effect, except for vanished sources.
     """
-    latest, last = job.history.runs.last(), job.history.with_edges.last()
-    run = job.runs[last.run] if last else None
-    names = {direction: _current_datasets(job, run, direction) for direction in Direction}
+    latest, runs = job.history.runs.last(), current_runs(job)
+    declared = {direction: _declared_datasets(job, runs.authoritative, direction) for direction in Direction}
+    owners: tuple[RunRecord | None, ...] = runs.runs or (None,)
+    by_run = [_lineage_of_run(job, run, declared, node_of) for run in owners]
+    names = {side: frozenset(name for found in by_run for name in found.names[side]) for side in Direction}
+    current = {side: frozenset(map(node_of, names[side])) for side in Direction}
+    return JobLineage(
+        inputs=current[Direction.INPUT],
+        outputs=current[Direction.OUTPUT],
+        flows=frozenset(_all_flows(by_run)),
+        columns=frozenset(edge for found in by_run for said in found.stated.values() for edge in said.columns),
+        vanished=tuple(sorted(_by_node(vanished_edges(job, names), current, node_of))),
+        latest_run=job.runs[latest.run] if latest else None,
+        dependencies=job_dependencies(job.id, job.control_flow.get(JOB_DEPENDENCIES), job.facets.get("lineage")),
+        authoritative_run=runs.authoritative,
+    )
+
+
+def _declared_datasets(job: JobRecord, run: RunRecord | None, direction: Direction) -> frozenset[DatasetId]:
+    """Return the declared datasets that the last authoritative run has not replaced."""
+    if job.declared is None or (run is not None and run.uses(direction) and run.place.order > job.declared.order):
+        return frozenset()
+    return frozenset(job.declared.uses(direction))
+
+
+def _lineage_of_run(
+    job: JobRecord, run: RunRecord | None, declared: dict[Direction, frozenset[DatasetId]], node_of: NodeOf
+) -> _RunLineage:
+    names = {side: declared[side].union(run.uses(side) if run else ()) for side in Direction}
     inputs = frozenset(map(node_of, names[Direction.INPUT]))
     stated: dict[DatasetId, _OutputLineage] = {}
     for name in names[Direction.OUTPUT]:
         output, said = node_of(name), _lineage_of(job, run, inputs, name, node_of)
         stated[output] = stated[output].merged(said) if output in stated else said
-    current = {Direction.INPUT: inputs, Direction.OUTPUT: frozenset(stated)}
-    return JobLineage(
-        inputs=inputs,
-        outputs=current[Direction.OUTPUT],
-        flows=frozenset(_data_flows(inputs, stated)),
-        columns=frozenset(edge for said in stated.values() for edge in said.columns),
-        vanished=tuple(sorted(_by_node(_vanished_edges(job, names), current, node_of))),
-        latest_run=job.runs[latest.run] if latest else None,
-        dependencies=job_dependencies(job.id, job.control_flow.get(JOB_DEPENDENCIES), job.facets.get("lineage")),
-    )
-
-
-def _current_datasets(job: JobRecord, run: RunRecord | None, direction: Direction) -> frozenset[DatasetId]:
-    named = frozenset(run.uses(direction) if run else ())
-    if job.declared is None or (named and run is not None and run.place.order > job.declared.order):
-        return named
-    return named | frozenset(job.declared.uses(direction))
+    return _RunLineage(names, inputs, stated)
 
 
 class _OutputLineage(NamedTuple):
@@ -148,7 +166,7 @@ class _OutputLineage(NamedTuple):
 
 
 class _EffectiveFacet(NamedTuple):
-    """Effective facet; `outdated` if it was declared before a run named other inputs."""
+    """Effective facet; `outdated` if it was stated before a run, or a complete snapshot of it, named other inputs."""
 
     facet: JsonObject
     outdated: bool
@@ -158,7 +176,7 @@ def _lineage_of(
     job: JobRecord, run: RunRecord | None, inputs: frozenset[DatasetId], output: DatasetId, node_of: NodeOf
 ) -> _OutputLineage:
     """Return the lineage of one output. The lineage facet, complete for its target, supersedes columnLineage."""
-    by_run = run.outputs.get(output) if run else None
+    by_run = run.named_outputs.get(output) if run else None
     declared = job.declared.outputs.get(output) if job.declared else None
     node = node_of(output)
     said = _entries_for(job, run, node, node_of) or _latest_facet("lineage", run, by_run, declared)
@@ -180,8 +198,9 @@ def _latest_facet(
 
 
 def _later_facet(run: RunRecord | None, from_run: Register | None, declared: Register | None) -> _EffectiveFacet | None:
-    if from_run is not None and (declared is None or declared.order < from_run.order):
-        return _EffectiveFacet(from_run.value, outdated=False)
+    if run is not None and from_run is not None and (declared is None or declared.order < from_run.order):
+        replaced = run.replaced.get(Direction.INPUT)
+        return _EffectiveFacet(from_run.value, outdated=replaced is not None and from_run.order < replaced)
     if declared is None:
         return None
     outdated = run is not None and bool(run.inputs) and run.place.order > declared.order
@@ -270,6 +289,33 @@ def _from_deprecated(transformation_type: str | None) -> JsonObject:
             return {}
 
 
+def _all_flows(by_run: list[_RunLineage]) -> Iterator[DataFlow]:
+    if len(by_run) == 1:
+        yield from _data_flows(by_run[0].inputs, by_run[0].stated)
+        return
+    told_inputs: dict[DatasetId, set[DatasetId]] = {}
+    for found in by_run:
+        for output, said in found.stated.items():
+            if said.sources is not None:
+                told_inputs.setdefault(output, set()).update(found.inputs)
+    for found in by_run:
+        stated = {output: _without_told(found, output, said, told_inputs) for output, said in found.stated.items()}
+        yield from _data_flows(found.inputs, stated)
+
+
+def _without_told(
+    found: _RunLineage, output: DatasetId, said: _OutputLineage, told_inputs: dict[DatasetId, set[DatasetId]]
+) -> _OutputLineage:
+    """Return the stated lineage of an output; without any, what other runs do not state about the same inputs.
+
+    A run that has just started has often no facets yet: it must not connect every input to every output while another
+    run states the edges.
+    """
+    if said.sources is not None or output not in told_inputs:
+        return said
+    return _OutputLineage(found.inputs - told_inputs[output], True, [])
+
+
 def _data_flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLineage]) -> Iterator[DataFlow]:
     """Yield which input feeds which output.
 
@@ -289,11 +335,6 @@ def _data_flows(inputs: frozenset[DatasetId], stated: dict[DatasetId, _OutputLin
         yield from (DataFlow(source, output) for source in sources)
 
 
-def _vanished_edges(job: JobRecord, current: dict[Direction, frozenset[DatasetId]]) -> list[VanishedEdge]:
-    vanished = (edge for edge in job.ever_declared | job.history.by_edge.keys() if edge[1] not in current[edge[0]])
-    return sorted(VanishedEdge(*edge, *_removal_of_edge(job, edge)) for edge in vanished)
-
-
 def _by_node(
     vanished: Iterable[VanishedEdge], current: dict[Direction, frozenset[DatasetId]], node_of: NodeOf
 ) -> Iterable[VanishedEdge]:
@@ -307,19 +348,3 @@ def _by_node(
         if known is None or (known.since, known.reason) < (edge.since, edge.reason):
             found[key] = edge._replace(dataset=key[1])
     return found.values()
-
-
-def _removal_of_edge(job: JobRecord, edge: Edge) -> tuple[int, str]:
-    """Return when and why an edge vanished: the last removal."""
-    direction, dataset = edge
-    found: list[tuple[int, str]] = []
-    places = job.history.by_edge.get(edge)
-    last = places.last() if places else None
-    if last and (following := job.history.with_edges.after(*last)):
-        found.append((following.order.time, "a later run does not name it"))
-    if edge in job.ever_declared and job.declared is not None:
-        if dataset not in job.declared.uses(direction):
-            found.append((job.declared.order.time, "a later declaration of the job does not name it"))
-        elif later := job.history.by_direction[direction].after(job.declared.order):
-            found.append((later.order.time, "a later run does not name it"))
-    return max(found)

@@ -8,8 +8,16 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
-from lineage.graph.mergeable import Facets, Span
-from lineage.graph.run_history import Direction, Edge, RunHistory, RunPosition
+from lineage.graph.descriptive_facets import DescriptiveFacets
+from lineage.graph.mergeable import Facets, Span, effective_facet, latest
+from lineage.graph.processing import (
+    DEFAULT_INTERVAL,
+    STALE_INTERVALS,
+    interval_of,
+    states_complete_snapshot,
+    states_streaming,
+)
+from lineage.graph.run_history import Authority, Direction, Edge, RunEntry, RunHistory, RunPosition
 
 TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Precedence of terminal events of one run: Spark sends COMPLETE after FAIL."""
@@ -26,24 +34,64 @@ class EventParts(NamedTuple):
     outputs: list[JsonObject]
 
 
-Uses = dict[DatasetId, Facets]
+class Use(Facets):
+    """Use of a dataset in one direction: facets of the dataset as the run states them.
+
+    `last` is the last event that names it. `transfer` are its inputFacets or outputFacets, such as statistics and
+    results of quality checks: they describe the transfer, not the dataset. None without any.
+    """
+
+    __slots__ = ("last", "transfer")
+
+    def __init__(self, last: Order) -> None:
+        super().__init__()
+        self.last = last
+        self.transfer: Facets | None = None
+
+
+Uses = dict[DatasetId, Use]
 """Datasets that a run or job names in one direction, with their facets."""
 
+_TRANSFER_FACETS = {Direction.INPUT: "inputFacets", Direction.OUTPUT: "outputFacets"}
 
-def join_uses(uses: Uses, order: Order, datasets: Iterable[JsonObject]) -> None:
-    """Add datasets and their facets.
 
-    inputFacets and outputFacets describe a transfer, not a dataset, and must not replace dataset facets of the same
-    name. Nothing is derived from them; the log keeps them.
-    """
+def join_uses(uses: Uses, order: Order, direction: Direction, datasets: Iterable[JsonObject]) -> None:
+    """Add datasets and their facets."""
+    key = _TRANSFER_FACETS[direction]
     for dataset in datasets:
-        facets = uses.setdefault(DatasetId(dataset["namespace"], dataset["name"]), Facets())
-        facets.join(order, dataset.get("facets"))
+        identity = DatasetId(dataset["namespace"], dataset["name"])
+        use = uses.get(identity)
+        if use is None:
+            use = uses[identity] = Use(order)
+        elif use.last < order:
+            use.last = order
+        use.join(order, dataset.get("facets"))
+        if transfer := dataset.get(key):
+            if use.transfer is None:
+                use.transfer = Facets()
+            use.transfer.join(order, transfer)
+
+
+def merged_use(first: Use, second: Use) -> Use:
+    """Return the use of one dataset under two names."""
+    use = Use(max(first.last, second.last))
+    for part in (first, second):
+        use.merge(part)
+        if part.transfer is not None:
+            if use.transfer is None:
+                use.transfer = Facets()
+            use.transfer.merge(part.transfer)
+    return use
 
 
 @dataclass(slots=True)
 class RunRecord:
-    """One run. `terminal` is its strongest terminal event: rank, order, event type."""
+    """One run. `terminal` is its strongest terminal event: rank, order, event type.
+
+    `named_inputs` and `named_outputs` are all datasets that the run ever named; `replaced` is its last complete
+    snapshot per direction. `stated` is its last event that makes a streaming run authoritative: a RUNNING event with
+    datasets, or a complete snapshot.
+    """
 
     id: RunId
     span: Span
@@ -51,10 +99,13 @@ class RunRecord:
     last_start: Order | None = None
     ran: bool = False
     terminal: tuple[int, Order, str] | None = None
+    stated: Order | None = None
+    replaced: dict[Direction, Order] = field(default_factory=dict)
     facets: Facets = field(default_factory=Facets)
     job_facets: Facets = field(default_factory=Facets)
-    inputs: Uses = field(default_factory=dict)
-    outputs: Uses = field(default_factory=dict)
+    named_inputs: Uses = field(default_factory=dict)
+    named_outputs: Uses = field(default_factory=dict)
+    entry: RunEntry | None = None
 
     def join(self, event: Event, parts: EventParts) -> None:
         """Apply one event of this run."""
@@ -70,17 +121,94 @@ class RunRecord:
             self.terminal = max(self.terminal or terminal, terminal)
         self.facets.join(order, event.body["run"].get("facets"))
         self.job_facets.join(order, parts.job_facets)
-        join_uses(self.inputs, order, parts.inputs)
-        join_uses(self.outputs, order, parts.outputs)
+        join_uses(self.named_inputs, order, Direction.INPUT, parts.inputs)
+        join_uses(self.named_outputs, order, Direction.OUTPUT, parts.outputs)
+        self._join_statement(event, parts)
 
     @property
     def place(self) -> RunPosition:
         """Return the position among the job's runs: by first START, or by first event without one."""
         return RunPosition(self.first_start or self.span.first, self.id.run)
 
+    @property
+    def inputs(self) -> Uses:
+        """Return the current inputs."""
+        return self.uses(Direction.INPUT)
+
+    @property
+    def outputs(self) -> Uses:
+        """Return the current outputs."""
+        return self.uses(Direction.OUTPUT)
+
+    def named(self, direction: Direction) -> Uses:
+        """Return all datasets of one direction that the run ever named."""
+        return self.named_inputs if direction is Direction.INPUT else self.named_outputs
+
     def uses(self, direction: Direction) -> Uses:
-        """Return the datasets of one direction."""
-        return self.inputs if direction is Direction.INPUT else self.outputs
+        """Return the current datasets of one direction: those of the last complete snapshot and named since."""
+        named, replaced = self.named(direction), self.replaced.get(direction)
+        if replaced is None:
+            return named
+        return {dataset: use for dataset, use in named.items() if use.last >= replaced}
+
+    def transfer_facets(self, direction: Direction, dataset: DatasetId) -> JsonObject:
+        """Return the inputFacets or outputFacets of a dataset, by name; the last one stated of each."""
+        use = self.named(direction).get(dataset)
+        return {} if use is None or use.transfer is None else use.transfer.values()
+
+    def indexed(self) -> RunEntry:
+        """Return the entry of this run in the history of its job."""
+        place, before = self.place, self.entry
+        size = len(self.named_inputs) + len(self.named_outputs)
+        if before is not None and not self.replaced and len(before.edges) == size:
+            edges, dropped = before.edges, before.dropped
+        else:
+            edges = frozenset((side, dataset) for side in Direction for dataset in self.uses(side))
+            every = frozenset((side, dataset) for side in Direction for dataset in self.named(side))
+            dropped = every - edges
+        streaming = states_streaming(self.job_facets.get("jobType"))
+        is_open = self.terminal is None and streaming is not False
+        return RunEntry(
+            place,
+            edges,
+            dropped,
+            self._authority(streaming),
+            RunPosition(self.span.last, self.id.run) if is_open else None,
+        )
+
+    def _join_statement(self, event: Event, parts: EventParts) -> None:
+        """Note a complete statement of datasets.
+
+        A START or a terminal event without datasets replaces nothing, also where the job's facet announces complete
+        snapshots: it is not about a window of time.
+        """
+        order, running = event.order, event.event_type == "RUNNING"
+        names_any = bool(parts.inputs or parts.outputs)
+        if not (running or names_any):
+            return
+        complete = states_complete_snapshot(parts.job_facets)
+        if complete or (running and names_any):
+            self.stated = max(self.stated or order, order)
+        if complete:
+            for direction, key in ((Direction.INPUT, "inputs"), (Direction.OUTPUT, "outputs")):
+                if event.body.get(key) is not None:
+                    self.replaced[direction] = max(self.replaced.get(direction, order), order)
+
+    def _authority(self, streaming: bool | None) -> tuple[Authority, ...]:
+        """Return the conditions under which this run is authoritative; `streaming` if it states its own type."""
+        completed = (
+            streaming is not True
+            and self.terminal is not None
+            and self.terminal[2] == "COMPLETE"
+            and bool(self.named_inputs or self.named_outputs)
+        )
+        stated = streaming is not False and self.stated is not None
+        if not (completed or stated):
+            return ()
+        if streaming is not None:
+            return (Authority.ALWAYS,)
+        found = ((Authority.IN_BATCH_JOB, completed), (Authority.IN_STREAMING_JOB, stated))
+        return tuple(authority for authority, holds in found if holds)
 
 
 class Declaration(NamedTuple):
@@ -100,25 +228,32 @@ class JobRecord:
     """One job: its runs in order, and declarations by job events.
 
     `starts` are all START events, sorted; `ever_declared` are the edges of all job events, `control_flow` has
-    the last jobDependencies facet of any run.
+    the last jobDependencies facet of any run. `last_stated` is the last complete statement of any run (see
+    `RunRecord.stated`) with the run's UUID, `longest_interval` the longest interval in seconds between RUNNING events
+    that any jobType facet stated.
     """
 
     id: JobId
     span: Span
     runs: dict[str, RunRecord] = field(default_factory=dict)
     starts: list[tuple[Order, str]] = field(default_factory=list)
-    facets: Facets = field(default_factory=Facets)
+    facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
     declared: Declaration | None = None
     declared_facets: Facets = field(default_factory=Facets)
     ever_declared: set[Edge] = field(default_factory=set)
     control_flow: Facets = field(default_factory=Facets)
     history: RunHistory = field(default_factory=RunHistory)
+    last_stated: tuple[Order, str] | None = None
+    longest_interval: float = DEFAULT_INTERVAL
+    _last_edges: frozenset[Edge] = frozenset()
+    _last_job_type: JsonObject | None = None
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
         """Apply one event of this job or of one of its runs."""
         self.span.join(event.order)
         parts = EventParts(self.facets.share(event.body["job"].get("facets") or {}), inputs, outputs)
         self.facets.join(event.order, parts.job_facets)
+        self._join_interval(parts)
         if event.run is None:
             self._join_declaration(event.order, parts)
             return
@@ -127,10 +262,8 @@ class JobRecord:
         run = self.runs.get(event.run.run)
         if run is None:
             run = self.runs[event.run.run] = RunRecord(event.run, Span(event.order, event.order))
-            self.history.add(run.place, ())
-        before = run.place
         run.join(event, parts)
-        self._keep_order(run, before, _edges_of_event(parts))
+        self._index(run)
         if event.event_type == "START":
             start = (event.order, event.run.run)
             at = bisect_left(self.starts, start)
@@ -140,10 +273,42 @@ class JobRecord:
     def restore(self, run: RunRecord, starts: list[Order]) -> None:
         """Insert a restored run; `starts` are its START events."""
         self.runs[run.id.run] = run
-        edges = [(direction, dataset) for direction in Direction for dataset in run.uses(direction)]
-        self.history.add(run.place, edges)
+        self._index(run)
         for order in starts:
             insort(self.starts, (order, run.id.run))
+
+    def is_streaming(self, run: RunRecord | None) -> bool:
+        """Return whether a run is a streaming one by its own jobType facet, or else by that of the job."""
+        stated = states_streaming(run.job_facets.get("jobType")) if run else None
+        return states_streaming(self.facets.get("jobType")) is True if stated is None else stated
+
+    def silence_limit(self, run: RunRecord) -> float:
+        """Return the nanoseconds without an event after which a run counts as silent."""
+        return STALE_INTERVALS * interval_of(latest("jobType", run.job_facets, self.facets)) * 1e9
+
+    def longest_silence(self) -> float:
+        """Return the longest `silence_limit` of any run."""
+        return STALE_INTERVALS * self.longest_interval * 1e9
+
+    def _index(self, run: RunRecord) -> None:
+        entry = run.indexed()
+        # Runs of one job mostly have the same edges.
+        if entry.edges == self._last_edges:
+            entry.edges = self._last_edges
+        self._last_edges = entry.edges
+        self.history.replace(run.entry, entry)
+        run.entry = entry
+        if run.stated is not None:
+            stated = (run.stated, run.id.run)
+            self.last_stated = max(self.last_stated or stated, stated)
+
+    def _join_interval(self, parts: EventParts) -> None:
+        stated = parts.job_facets.get("jobType")
+        # Equal facets are shared: mostly it is the same object as in the last event.
+        if stated is not None and stated is not self._last_job_type:
+            self._last_job_type = stated
+            job_type = effective_facet(parts.job_facets, "jobType")
+            self.longest_interval = max(self.longest_interval, interval_of(job_type))
 
     def _join_declaration(self, order: Order, parts: EventParts) -> None:
         self.declared_facets.join(order, parts.job_facets)
@@ -151,15 +316,8 @@ class JobRecord:
         self.ever_declared.update(edges)
         if edges and (self.declared is None or self.declared.order < order):
             self.declared = Declaration(order, {}, {})
-            join_uses(self.declared.inputs, order, parts.inputs)
-            join_uses(self.declared.outputs, order, parts.outputs)
-
-    def _keep_order(self, run: RunRecord, before: RunPosition, named: set[Edge]) -> None:
-        """Index the edges of one event, or all of the run's if the event changed its position."""
-        if run.place != before:
-            named = {(direction, dataset) for direction in Direction for dataset in run.uses(direction)}
-            self.history.discard(before, named)
-        self.history.add(run.place, named)
+            join_uses(self.declared.inputs, order, Direction.INPUT, parts.inputs)
+            join_uses(self.declared.outputs, order, Direction.OUTPUT, parts.outputs)
 
 
 def _edges_of_event(parts: EventParts) -> set[Edge]:

@@ -42,27 +42,37 @@ class Facets:
 
         Runs repeat the same facets; sharing them saves memory.
         """
-        return {name: self._shared_value(name, value) for name, value in facets.items()}
+        registers = self._registers
+        if not registers:
+            return facets
+        return {
+            name: value if (known := registers.get(name)) is None else self._shared_value(name, value, known)
+            for name, value in facets.items()
+        }
 
-    def _shared_value(self, name: str, value: JsonObject) -> JsonObject:
-        known = self._registers.get(name)
-        if known is None or known.value != value:
+    def _shared_value(self, key: str, value: JsonObject, known: Register) -> JsonObject:
+        """Return `known` for a value that equals it; `key` is unique to the register."""
+        if known.value is value or known.value != value:
             return value
         # `==` treats True and 1 as equal; marshal (version 2 has no references) distinguishes types, fast.
-        spelled = self._spelled.get(name)
+        spelled = self._spelled.get(key)
         if spelled is None or spelled[0] is not known.value:
-            spelled = self._spelled[name] = known.value, dumps(known.value, 2)
+            spelled = self._spelled[key] = known.value, dumps(known.value, 2)
         return known.value if spelled[1] == dumps(value, 2) else value
 
     @classmethod
     def of(cls, registers: dict[str, Register]) -> "Facets":
         """Create facets from registers."""
         facets = cls()
-        facets._registers = registers
+        facets.restore(registers)
         return facets
 
+    def restore(self, registers: dict[str, Register]) -> None:
+        """Replace all registers."""
+        self._registers = registers
+
     def registers(self) -> dict[str, Register]:
-        """Return every register, including those of deleted facets."""
+        """Return every register, tombstones included, except those that `DescriptiveFacets` keeps per producer."""
         return self._registers
 
     def register(self, name: str) -> Register | None:

@@ -20,7 +20,7 @@ from lineage.graph.dataset_nodes import DatasetNodes
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_users import DatasetUsers
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
+from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses, merged_use
 from lineage.graph.mergeable import Facets, Span
 from lineage.graph.name_resolution import Claim, symlink_claim
 from lineage.graph.name_statements import NameStatements, written_after
@@ -80,15 +80,10 @@ class LineageRecords:
     def by_node(self, uses: Uses) -> Uses:
         """Return uses of datasets by node; names of one node are merged."""
         found: Uses = {}
-        for name, facets in uses.items():
+        for name, use in uses.items():
             node = self.nodes.node(name)
             known = found.get(node)
-            if known is None:
-                found[node] = facets
-                continue
-            found[node] = Facets()
-            found[node].merge(known)
-            found[node].merge(facets)
+            found[node] = use if known is None else merged_use(known, use)
         return found
 
     def dropped_at(self, nodes: Iterable[DatasetId]) -> dict[DatasetId, int]:
@@ -191,7 +186,7 @@ class LineageRecords:
         """Insert a restored run of a known job; `starts` are its START events."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
-        self._add_users(run.id.job, {*run.inputs, *run.outputs} | _datasets_of_facets(run.job_facets, run))
+        self._add_users(run.id.job, {*run.named_inputs, *run.named_outputs} | _datasets_of_facets(run.job_facets, run))
         for name in self._changed_by.get(run.id, ()):
             self._settle(name)
 
@@ -364,7 +359,8 @@ class LineageRecords:
 
 def _datasets_of_facets(job_facets: Facets, uses: RunRecord | Declaration | None) -> set[DatasetId]:
     """Return the datasets that the facets of a restored record name."""
-    outputs = uses.outputs.values() if uses else ()
+    named = uses.named_outputs if isinstance(uses, RunRecord) else uses.outputs if uses else {}
+    outputs = named.values()
     return referenced_datasets(
         {"job": {"facets": job_facets.values()}, "outputs": [{"facets": found.values()} for found in outputs]}
     )

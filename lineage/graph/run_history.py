@@ -2,7 +2,7 @@
 """Runs of a job in order, maintained incrementally."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
@@ -57,6 +57,10 @@ class RunPositions:
         at = bisect_right(self._sorted, RunPosition(order, run))
         return self._sorted[at] if at < len(self._sorted) else None
 
+    def backwards(self) -> Iterator[RunPosition]:
+        """Yield all positions, latest first."""
+        return reversed(self._sorted)
+
     def latest_first(self, offset: int, limit: int) -> list[RunPosition]:
         """Return one page of positions, latest first."""
         end = max(0, len(self._sorted) - offset)
@@ -66,28 +70,99 @@ class RunPositions:
 Edge = tuple[Direction, DatasetId]
 
 
+class Authority(StrEnum):
+    """Condition under which a run is authoritative: the only kind of run that removes edges of its job.
+
+    A run of a batch job is once it is COMPLETE, one of a streaming job once it has said RUNNING with its datasets, or
+    a complete snapshot. The type of a run that does not state its own is that of its job, which may change.
+    """
+
+    ALWAYS = "always"
+    IN_BATCH_JOB = "batch"
+    IN_STREAMING_JOB = "streaming"
+
+
+@dataclass(slots=True)
+class RunEntry:
+    """What the history knows of one run. `spoke` is its last event if the run is open and possibly streaming."""
+
+    place: RunPosition
+    edges: frozenset[Edge] = frozenset()
+    dropped: frozenset[Edge] = frozenset()
+    authority: tuple[Authority, ...] = ()
+    spoke: RunPosition | None = None
+
+
 @dataclass(slots=True)
 class RunHistory:
-    """Positions of a job's runs: all, those with datasets, by direction, and by edge."""
+    """Positions of a job's runs: all, and by what the derivation of its lineage asks for.
+
+    `by_edge` are the runs that have an edge, `by_dropped_edge` those whose later snapshot left it out, `by_direction`
+    those with any edge of a direction. `authoritative` is by condition. `open` are the open runs that may be streaming,
+    at the positions of their last events.
+    """
 
     runs: RunPositions = field(default_factory=RunPositions)
-    with_edges: RunPositions = field(default_factory=RunPositions)
     by_direction: dict[Direction, RunPositions] = field(default_factory=dict)
     by_edge: dict[Edge, RunPositions] = field(default_factory=dict)
+    by_dropped_edge: dict[Edge, RunPositions] = field(default_factory=dict)
+    authoritative: dict[Authority, RunPositions] = field(default_factory=dict)
+    open: RunPositions = field(default_factory=RunPositions)
 
-    def add(self, place: RunPosition, edges: Iterable[Edge]) -> None:
-        """Add a run that names `edges`, or more edges of a known run."""
-        self.runs.add(place)
-        for edge in edges:
-            self.with_edges.add(place)
-            self.by_direction.setdefault(edge[0], RunPositions()).add(place)
-            self.by_edge.setdefault(edge, RunPositions()).add(place)
+    def replace(self, before: RunEntry | None, after: RunEntry) -> None:
+        """Enter a run, or replace its entry; costs only what differs."""
+        if before is None or before.place != after.place:
+            if before is not None:
+                self._discard(before)
+            self.runs.add(after.place)
+            before = RunEntry(after.place)
+        self._replace_edges(after.place, before, after)
+        for authority in before.authority:
+            if authority not in after.authority:
+                self.authoritative[authority].discard(after.place)
+        for authority in after.authority:
+            if authority not in before.authority:
+                self.authoritative.setdefault(authority, RunPositions()).add(after.place)
+        if before.spoke != after.spoke:
+            if before.spoke is not None:
+                self.open.discard(before.spoke)
+            if after.spoke is not None:
+                self.open.add(after.spoke)
 
-    def discard(self, place: RunPosition, edges: Iterable[Edge]) -> None:
-        """Remove a run at this position; `edges` must include all that it was added with."""
-        self.runs.discard(place)
-        self.with_edges.discard(place)
-        for edge in edges:
-            for places in (self.by_direction.get(edge[0]), self.by_edge.get(edge)):
-                if places is not None:
-                    places.discard(place)
+    def last_authoritative(self, streaming: bool) -> RunPosition | None:
+        """Return the position of the last authoritative run of a job that is streaming, or not."""
+        found = [runs.last() for runs in self._authoritative_runs(streaming)]
+        return max((place for place in found if place is not None), default=None)
+
+    def authoritative_after(self, place: RunPosition, streaming: bool) -> RunPosition | None:
+        """Return the first authoritative run after a position."""
+        found = [runs.after(*place) for runs in self._authoritative_runs(streaming)]
+        return min((place for place in found if place is not None), default=None)
+
+    def _authoritative_runs(self, streaming: bool) -> Iterator[RunPositions]:
+        for authority in (Authority.ALWAYS, Authority.IN_STREAMING_JOB if streaming else Authority.IN_BATCH_JOB):
+            if (runs := self.authoritative.get(authority)) is not None:
+                yield runs
+
+    def _discard(self, entry: RunEntry) -> None:
+        """Remove a run from everything."""
+        self.replace(entry, RunEntry(entry.place))
+        self.runs.discard(entry.place)
+
+    def _replace_edges(self, place: RunPosition, before: RunEntry, after: RunEntry) -> None:
+        for index, old, new in (
+            (self.by_edge, before.edges, after.edges),
+            (self.by_dropped_edge, before.dropped, after.dropped),
+        ):
+            if old is new:
+                continue
+            for edge in old - new:
+                index[edge].discard(place)
+            for edge in new - old:
+                index.setdefault(edge, RunPositions()).add(place)
+        if before.edges is not after.edges:
+            directions = {direction for direction, _ in after.edges}
+            for direction in {direction for direction, _ in before.edges} - directions:
+                self.by_direction[direction].discard(place)
+            for direction in directions:
+                self.by_direction.setdefault(direction, RunPositions()).add(place)

@@ -7,18 +7,21 @@ merged with the remaining events, equals the record of all events: graph, run st
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind, catalog_statement
+from lineage.events.strict_json import canonical_json
 from lineage.graph.catalog_record import CatalogEntry
 from lineage.graph.dataset_lineage import declared_job
 from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
+from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses
+from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Use, Uses
 from lineage.graph.mergeable import Facets, Register, Span
 from lineage.graph.name_statements import Change, LifecycleChange, NameStatements, Write
+from lineage.graph.processing import DEFAULT_INTERVAL
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
 
@@ -135,7 +138,9 @@ def _encode_dataset(record: DatasetRecord) -> JsonObject:
     return {
         "span": _encode_span(record.span),
         "facets": _encode_facets(record.facets),
+        "describedFacets": _encode_described(record.facets),
         "readFacets": _encode_facets(record.read_facets),
+        "describedReadFacets": _encode_described(record.read_facets),
         "sayings": [
             {
                 "order": _encode_order(said.order),
@@ -190,8 +195,8 @@ def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     record = DatasetRecord(
         id=identity,
         span=_decode_span(content["span"]),
-        facets=_decode_facets(content["facets"]),
-        read_facets=_decode_facets(content["readFacets"]),
+        facets=_decode_described(content["facets"], content.get("describedFacets")),
+        read_facets=_decode_described(content["readFacets"], content.get("describedReadFacets")),
     )
     record.writes = tuple(Write(_decode_order(row[:2]), _decode_run_id(row[2])) for row in content.get("writes", ()))
     record.names = _decode_names(content["names"]) if content.get("names") else None
@@ -208,6 +213,8 @@ def _encode_job(record: JobRecord) -> JsonObject:
     return {
         "span": _encode_span(record.span),
         "facets": _encode_facets(record.facets),
+        "describedFacets": _encode_described(record.facets),
+        "longestInterval": record.longest_interval,
         "declared": _encode_declaration(record.declared) if record.declared else None,
         "declaredFacets": _encode_facets(record.declared_facets),
         "controlFlow": _encode_facets(record.control_flow),
@@ -225,7 +232,8 @@ def _decode_job(identity: JobId, content: JsonObject) -> JobRecord:
     return JobRecord(
         identity,
         _decode_span(content["span"]),
-        facets=_decode_facets(content["facets"]),
+        facets=_decode_described(content["facets"], content.get("describedFacets")),
+        longest_interval=content.get("longestInterval", DEFAULT_INTERVAL),
         declared=_decode_declaration(content["declared"]),
         declared_facets=_decode_facets(content["declaredFacets"]),
         control_flow=_decode_facets(content.get("controlFlow", {})),
@@ -236,8 +244,9 @@ def _decode_job(identity: JobId, content: JsonObject) -> JobRecord:
 def _decode_declaration(content: JsonObject | None) -> Declaration | None:
     if content is None:
         return None
-    order, inputs, outputs = content["order"], content["inputs"], content["outputs"]
-    return Declaration(_decode_order(order), _decode_uses(inputs), _decode_uses(outputs))
+    order = _decode_order(content["order"])
+    span = Span(order, order)
+    return Declaration(order, _decode_uses(content["inputs"], span), _decode_uses(content["outputs"], span))
 
 
 def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
@@ -248,43 +257,58 @@ def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
         "terminal": None
         if run.terminal is None
         else [run.terminal[0], _encode_order(run.terminal[1]), run.terminal[2]],
+        "stated": _encode_order(run.stated) if run.stated else None,
+        "replaced": {direction.value: _encode_order(order) for direction, order in run.replaced.items()},
         "facets": _encode_facets(run.facets),
         "jobFacets": _encode_facets(run.job_facets),
-        "inputs": _encode_uses(run.inputs),
-        "outputs": _encode_uses(run.outputs),
+        "inputs": _encode_uses(run.named_inputs),
+        "outputs": _encode_uses(run.named_outputs),
     }
 
 
 def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
-    terminal = content["terminal"]
+    terminal, stated = content["terminal"], content.get("stated")
     starts = [_decode_order(start) for start in content["starts"]]
+    span = _decode_span(content["span"])
     return RunRecord(
         identity,
-        _decode_span(content["span"]),
+        span,
         first_start=min(starts, default=None),
         last_start=max(starts, default=None),
         ran=content["ran"],
         terminal=None if terminal is None else (terminal[0], _decode_order(terminal[1]), terminal[2]),
+        stated=_decode_order(stated) if stated else None,
+        replaced={Direction(key): _decode_order(order) for key, order in content.get("replaced", {}).items()},
         facets=_decode_facets(content["facets"]),
         job_facets=_decode_facets(content["jobFacets"], lineage.jobs[identity.job].facets),
-        inputs=_decode_uses(content["inputs"], lineage),
-        outputs=_decode_uses(content["outputs"], lineage),
+        named_inputs=_decode_uses(content["inputs"], span, lineage),
+        named_outputs=_decode_uses(content["outputs"], span, lineage),
     )
 
 
 def _encode_uses(uses: Uses) -> list[JsonObject]:
     return [
-        {"namespace": dataset.namespace, "name": dataset.name, "facets": _encode_facets(facets)}
-        for dataset, facets in sorted(uses.items(), key=lambda use: use[0])
+        {
+            "namespace": dataset.namespace,
+            "name": dataset.name,
+            "last": _encode_order(use.last),
+            "facets": _encode_facets(use),
+            "transfer": None if use.transfer is None else _encode_facets(use.transfer),
+        }
+        for dataset, use in sorted(uses.items(), key=lambda item: item[0])
     ]
 
 
-def _decode_uses(rows: list[JsonObject], lineage: LineageRecords | None = None) -> Uses:
+def _decode_uses(rows: list[JsonObject], span: Span, lineage: LineageRecords | None = None) -> Uses:
+    """Decode datasets of a run or declaration; `span` stands for times that older snapshots leave out."""
     uses: Uses = {}
     for row in rows:
         dataset = DatasetId(row["namespace"], row["name"])
         known = lineage.nodes.by_name.get(dataset) if lineage else None
-        uses[dataset] = _decode_facets(row["facets"], known.facets if known else None)
+        last, transfer = row.get("last"), row.get("transfer")
+        use = uses[dataset] = Use(_decode_order(last) if last else span.last)
+        use.restore(_decode_registers(row["facets"], known.facets if known else None))
+        use.transfer = _decode_facets(transfer) if transfer is not None else None
     return uses
 
 
@@ -294,11 +318,28 @@ def _encode_facets(facets: Facets) -> JsonObject:
 
 def _decode_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
     """Decode facets; values equal to those of `owner` are shared to save memory."""
+    return Facets.of(_decode_registers(content, owner))
+
+
+def _decode_registers(content: JsonObject, owner: Facets | None = None) -> dict[str, Register]:
     registers = {}
     for name, (time, digest, value) in content.items():
         shared = owner.share({name: value})[name] if owner else value
         registers[name] = Register(Order(time, bytes.fromhex(digest)), shared)
-    return Facets.of(registers)
+    return registers
+
+
+def _encode_described(facets: DescriptiveFacets) -> list[list[object]]:
+    rows = [[name, *_encode_order(register.order), register.value] for name, register in facets.described()]
+    return sorted(rows, key=canonical_json)
+
+
+def _decode_described(content: JsonObject, described: list[list[Any]] | None) -> DescriptiveFacets:
+    """Decode facets of a job or dataset; older snapshots have the last one of all producers among the others."""
+    registers = _decode_registers(content)
+    rows = [(name, registers.pop(name)) for name in MERGED_FACETS if name in registers]
+    rows += [(name, Register(_decode_order([time, digest]), value)) for name, time, digest, value in described or ()]
+    return DescriptiveFacets.of_producers(registers, rows)
 
 
 def _encode_span(span: Span) -> list[list[object]]:

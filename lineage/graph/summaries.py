@@ -25,7 +25,7 @@ def job_summary(
     """
     view = graph.job_lineages[record.id]
     run = view.latest_run
-    outcome = run_outcome(lineage, run) if run else None
+    outcome = run_outcome(lineage, run, now) if run else None
     facets = record.facets.values()
     job_type = _object_or_empty(facets.get("jobType"))
     engine = _text_or_none(job_type.get("integration")) or (

@@ -109,11 +109,11 @@ class Catalog:
 
     def run(self, run: RunRecord) -> JsonObject:
         """Render one run."""
-        outcome = run_outcome(self._lineage, run)
+        outcome = run_outcome(self._lineage, run, self._now)
         inputs, outputs = self._lineage.by_node(run.inputs), self._lineage.by_node(run.outputs)
         started = run.first_start.time if run.first_start else None
         nominal = run.facets.get("nominalTime") or {}
-        took = None if started is None or outcome.ended is None else (outcome.ended - started) // 10**6
+        took = None if started is None or outcome.ended is None else max(0, outcome.ended - started) // 10**6
         return {
             "id": run.id.run,
             **span_times(run.span),

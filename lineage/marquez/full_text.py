@@ -6,6 +6,7 @@ prefix. Here the same condition is evaluated on the current facets; names rank b
 """
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -54,6 +55,7 @@ class FullTextSearch:
         words = re.findall(r"\w+", query)
         self._pattern = re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)), re.IGNORECASE)
         self._is_empty = not words
+        self._now = time.time_ns()
         self._by_name: list[Hit] = []
         self._by_content: list[Hit] = []
 
@@ -153,7 +155,7 @@ class FullTextSearch:
     def _run_keys(self, run: RunRecord | None) -> JsonObject:
         if run is None:
             return {"run_id": None, "eventType": None}
-        return {"run_id": run.id.run, "eventType": _EVENT_TYPES[run_outcome(self._lineage, run).state]}
+        return {"run_id": run.id.run, "eventType": _EVENT_TYPES[run_outcome(self._lineage, run, self._now).state]}
 
 
 def _snippet(match: re.Match[str]) -> str:

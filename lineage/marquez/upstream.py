@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
 from lineage.events.event import Order
-from lineage.graph import Graph, LineageRecords, run_outcome
+from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_record import RunRecord
 from lineage.graph.run_history import Direction, RunPosition, RunPositions
 from lineage.marquez.catalog import Catalog
@@ -59,7 +59,7 @@ class UpstreamRuns:
                 "id": run.id.run,
                 "start": shown["startedAt"],
                 "end": shown["endedAt"],
-                "status": run_outcome(self._lineage, run).state,
+                "status": shown["state"],
             },
             "inputs": inputs,
         }, producers

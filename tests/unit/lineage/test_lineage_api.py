@@ -292,7 +292,7 @@ def test_readers_and_writers_share_one_thread(tmp_path, monkeypatch):
     async def write(client, writer):
         for number in range(40):
             output = dataset(f"t{number % 5}", columnLineage={"fields": {"a": {"inputFields": [source("in", "a")]}}})
-            content = body("START", number, run=100 * writer + number, job=f"job{writer}", outputs=[output])
+            content = body("COMPLETE", number, run=100 * writer + number, job=f"job{writer}", outputs=[output])
             assert (await post(client, content)).status_code == 201
 
     async def read(client, done):

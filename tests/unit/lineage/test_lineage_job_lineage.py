@@ -49,27 +49,27 @@ def test_datasets_of_a_run_accumulate_and_an_empty_event_changes_nothing():
     assert names(found.outputs) == ["b"]
 
 
-def test_latest_run_with_datasets_defines_the_current_edges():
+def test_latest_complete_run_with_datasets_defines_the_current_edges():
     found = view(
-        event("START", 0, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")]),
-        event("START", 10, run=2, inputs=[dataset("a")], outputs=[dataset("out2")]),
-        event("START", 20, run=3),
+        event("COMPLETE", 0, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")]),
+        event("COMPLETE", 10, run=2, inputs=[dataset("a")], outputs=[dataset("out2")]),
+        event("COMPLETE", 20, run=3),
     )
     assert names(found.inputs) == ["a"]
     assert names(found.outputs) == ["out2"]
-    gone = [(edge.direction, edge.dataset.name, edge.since, edge.reason) for edge in found.vanished]
+    gone = [(edge.direction, edge.dataset.name, edge.since, edge.reason, edge.run) for edge in found.vanished]
     since = event("START", 10).order.time
     assert gone == [
-        ("input", "b", since, "a later run does not name it"),
-        ("output", "out", since, "a later run does not name it"),
+        ("input", "b", since, "a later run does not name it", run_id(2)),
+        ("output", "out", since, "a later run does not name it", run_id(2)),
     ]
 
 
 def test_restored_edge_is_current():
     found = view(
-        event("START", 0, inputs=[dataset("a")]),
-        event("START", 10, run=2, inputs=[dataset("b")]),
-        event("START", 20, run=3, inputs=[dataset("a")]),
+        event("COMPLETE", 0, inputs=[dataset("a")]),
+        event("COMPLETE", 10, run=2, inputs=[dataset("b")]),
+        event("COMPLETE", 20, run=3, inputs=[dataset("a")]),
     )
     assert [(edge.dataset.name, edge.since) for edge in found.vanished] == [("b", event("START", 20).order.time)]
 
@@ -77,7 +77,7 @@ def test_restored_edge_is_current():
 def test_late_event_of_an_old_run_does_not_restore_its_edges():
     found = view(
         event("START", 0, inputs=[dataset("a")]),
-        event("START", 10, run=2, inputs=[dataset("b")]),
+        event("COMPLETE", 10, run=2, inputs=[dataset("b")]),
         event("RUNNING", 20, inputs=[dataset("a")]),
     )
     assert names(found.inputs) == ["b"]
@@ -90,11 +90,11 @@ def test_job_event_applies_to_all_runs():
     assert (names(found.inputs), names(found.outputs), found.vanished) == (["a"], ["out"], ())
 
 
-def test_job_event_applies_until_a_later_run_replaces_it():
+def test_job_event_applies_until_a_later_complete_run_replaces_it():
     declared = event(None, 5, run=None, inputs=[dataset("a")], outputs=[dataset("out")])
     first = event("START", 0, inputs=[dataset("b")], outputs=[dataset("out")])
-    second = event("START", 10, run=2, inputs=[dataset("b")], outputs=[dataset("out")])
-    third = event("START", 20, run=3, inputs=[dataset("b")], outputs=[dataset("out")])
+    second = event("COMPLETE", 10, run=2, inputs=[dataset("b")], outputs=[dataset("out")])
+    third = event("COMPLETE", 20, run=3, inputs=[dataset("b")], outputs=[dataset("out")])
     assert names(view(declared, first).inputs) == ["a", "b"]
     for events in ([declared, second], [declared, first, second], [third, second, declared, first]):
         found = view(*events)
@@ -118,7 +118,7 @@ def test_declared_columns_apply_to_later_runs_except_removed_sources():
     described = dataset("out", columnLineage=lineage(c=sources), schema=schema("c"))
     declared = event(None, 0, run=None, inputs=[dataset("a"), dataset("b")], outputs=[described])
     same = event("START", 5, inputs=[dataset("a"), dataset("b")], outputs=[dataset("out")])
-    fewer = event("START", 10, run=2, inputs=[dataset("b"), dataset("new")], outputs=[dataset("out")])
+    fewer = event("COMPLETE", 10, run=2, inputs=[dataset("b"), dataset("new")], outputs=[dataset("out")])
     assert columns(view(declared, same)) == columns(view(declared))
     found = view(declared, same, fewer)
     assert columns(found) == [("out", "c", "b", "x", "IDENTITY")]
@@ -129,7 +129,7 @@ def test_declared_lineage_facet_does_not_keep_removed_sources():
     entries = {"entries": [_entry("out", "a", "b")]}
     datasets = {"inputs": [dataset("a"), dataset("b")], "outputs": [dataset("out")]}
     declared = event(None, 0, run=None, job_facets={"lineage": entries}, **datasets)
-    found = view(declared, event("START", 10, inputs=[dataset("b")], outputs=[dataset("out")]))
+    found = view(declared, event("COMPLETE", 10, inputs=[dataset("b")], outputs=[dataset("out")]))
     assert flows(found) == [("b", "out")]
 
 
@@ -151,7 +151,7 @@ def test_lineage_entries_of_one_target_are_merged():
 
 
 def test_reading_a_job_does_not_scan_its_history(monkeypatch):
-    made = [event("START", i, run=i, inputs=[dataset("a" if i else "old")]) for i in range(200)]
+    made = [event("COMPLETE", i, run=i, inputs=[dataset("a" if i else "old")]) for i in range(200)]
     state = fold_events(made)
     graph = Graph(state)
     looked_at = []

@@ -89,7 +89,7 @@ def test_job_versions_are_the_dataset_sets_of_its_runs():
     lineage, _, catalog = reading(
         event("START", 0, run=0, inputs=[dataset("a")], outputs=[dataset("t")]),
         event("START", 10, run=1, inputs=[dataset("a"), dataset("b")], outputs=[dataset("t")]),
-        event("START", 20, run=2, inputs=[dataset("a")], outputs=[dataset("t")]),
+        event("COMPLETE", 20, run=2, inputs=[dataset("a")], outputs=[dataset("t")]),
         event(None, 30, run=None, inputs=[dataset("c")]),
     )
     found = [catalog.job_version(JOB, version) for version in catalog.job_versions(JOB)]

@@ -11,7 +11,7 @@ from lineage_events import RECORDED, body, dataset, dataset_event, facet, read, 
 
 from lineage.events import canonical_json
 from lineage.graph import Graph, LineageRecords, export_graph, fold_events
-from lineage.graph.run_history import Direction
+from lineage.graph.run_history import Direction, RunPosition
 
 RECORDINGS = sorted(RECORDED.glob("*.ndjson")) if RECORDED.is_dir() else [Path("none-recorded")]
 
@@ -47,6 +47,12 @@ def test_recorded_run_gives_one_graph_in_any_order(file):
 
 
 NAMES = st.sampled_from(["a", "b", "c"])
+JOB_TYPES = [
+    {"processingType": "BATCH"},
+    {"processingType": "STREAMING"},
+    {"processingType": "STREAMING", "emissionPattern": {"windowDuration": 1}},
+    {"processingType": "STREAMING", "emissionPattern": {"eventContentMode": "COMPLETE_SNAPSHOT", "windowDuration": 1}},
+]
 
 
 @st.composite
@@ -69,6 +75,7 @@ def events(draw):
     if draw(st.integers(0, 9)) == 0:
         return read(dataset_event(second, draw(outputs())))
     run = draw(st.sampled_from([None, 1, 2, 3]))
+    job_facets = dict(draw(st.sampled_from([{}, {}, *({"jobType": job_type} for job_type in JOB_TYPES)])))
     entries = [{**dataset("a"), "type": "DATASET", "inputs": [{**dataset("b"), "type": "DATASET"}]}]
     content = body(
         draw(st.sampled_from(["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER", None])),
@@ -77,9 +84,8 @@ def events(draw):
         job=draw(st.sampled_from(["job", "job2"])),
         inputs=draw(st.lists(st.builds(dataset, NAMES), max_size=2)),
         outputs=draw(st.lists(outputs(), max_size=2)),
-        streaming=draw(st.booleans()),
         parent=draw(st.sampled_from([None, None, (1, "job"), (2, "job2")])) if run else None,
-        job_facets={"lineage": {"entries": entries}} if draw(st.integers(0, 4)) == 0 else None,
+        job_facets=job_facets | ({"lineage": {"entries": entries}} if draw(st.integers(0, 4)) == 0 else {}),
     )
     return read(content)
 
@@ -99,17 +105,30 @@ def test_stored_history_equals_sorted_history(arrival):
     for event in arrival:
         lineage.apply(event)
     for job in lineage.jobs.values():
-        named = {
-            run.place: {(direction, name) for direction in Direction for name in run.uses(direction)}
-            for run in job.runs.values()
-        }
-        assert_holds(job.history.runs, named)
-        assert_holds(job.history.with_edges, [run_position for run_position, edges in named.items() if edges])
+        current = {run.place: edges_of(run.uses) for run in job.runs.values()}
+        dropped = {run.place: edges_of(run.named) - edges_of(run.uses) for run in job.runs.values()}
+        assert_holds(job.history.runs, current)
         for direction, runs in job.history.by_direction.items():
-            assert_holds(runs, [run_position for run_position, edges in named.items() if direction in dict(edges)])
-        assert set().union(*named.values()) == set(job.history.by_edge)
-        for edge, runs in job.history.by_edge.items():
-            assert_holds(runs, [run_position for run_position, edges in named.items() if edge in edges])
+            assert_holds(runs, [place for place, edges in current.items() if direction in dict(edges)])
+        for index, named in ((job.history.by_edge, current), (job.history.by_dropped_edge, dropped)):
+            assert set().union(*named.values()) == {edge for edge, runs in index.items() if len(runs)}
+            for edge, runs in index.items():
+                assert_holds(runs, [place for place, edges in named.items() if edge in edges])
+        assert_open_runs(job)
+
+
+def edges_of(datasets):
+    return {(direction, name) for direction in Direction for name in datasets(direction)}
+
+
+def assert_open_runs(job):
+    """Check that the history lists every open run that may be streaming, at its last event."""
+    maybe_streaming = [run for run in job.runs.values() if run.terminal is None and job_type(run) != "BATCH"]
+    assert_holds(job.history.open, [RunPosition(run.span.last, run.id.run) for run in maybe_streaming])
+
+
+def job_type(run):
+    return (run.job_facets.get("jobType") or {}).get("processingType")
 
 
 def assert_holds(runs, expected):

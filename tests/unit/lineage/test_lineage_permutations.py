@@ -10,6 +10,7 @@ import random
 
 import pytest
 from lineage_events import RECORDED, read, recorded_lines
+from lineage_run_histories import RunHistories
 from lineage_spark_events import pipeline
 
 from lineage.events import canonical_json
@@ -66,3 +67,8 @@ def test_spark_pipeline_gives_one_graph():
     }
     assert len(graph["columns"]) > 5
     assert_one_graph(events)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_generated_run_history_gives_one_graph(seed):
+    assert_one_graph(RunHistories(seed).make())

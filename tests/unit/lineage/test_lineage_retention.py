@@ -2,6 +2,7 @@
 """Retention: compaction removes events from the log and keeps their effect on the graph."""
 
 import json
+import random
 import sqlite3
 import time
 from random import randbytes
@@ -22,9 +23,10 @@ from lineage_events import (
     recorded_lines,
     schema,
 )
+from lineage_run_histories import RunHistories
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, LineageRecords, export_graph, run_outcome
+from lineage.graph import SETTLED, Graph, LineageRecords, export_graph, run_outcome
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog
@@ -40,7 +42,9 @@ def full_state(lineage):
     """Return the graph and every record, including the order of events."""
     graph = canonical_json(export_graph(lineage, Graph(lineage)))
     records = sorted((key, canonical_json(content)) for key, content in snapshots_of(lineage))
-    outcomes = [run_outcome(lineage, run) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()]
+    outcomes = [
+        run_outcome(lineage, run, SETTLED) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()
+    ]
     histories = [(job, lineage.jobs[job].history.runs.latest_first(0, 99)) for job in sorted(lineage.jobs)]
     return graph, records, sorted(map(repr, outcomes)), histories
 
@@ -94,6 +98,19 @@ def test_snapshot_replaces_the_events_it_contains(made, cut, later):
     for item in [*made[cut:], *later]:
         part.apply(item)
     assert full_state(part) == full_state(whole)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_snapshot_replaces_any_part_of_a_generated_run_history(seed):
+    made, chance = RunHistories(seed).make(), random.Random(seed)
+    expected = full_state(lineage_of(made))
+    for _ in range(5):
+        chance.shuffle(made)
+        cut = chance.randint(0, len(made))
+        part = restored(lineage_of(made[:cut]))
+        for item in made[cut:]:
+            part.apply(item)
+        assert full_state(part) == expected
 
 
 def since(directory):

@@ -8,11 +8,11 @@ from lineage_events import NAMESPACE, at, event, run_id
 
 from lineage.events import JobId
 from lineage.events.timestamps import parse_time
-from lineage.graph import LineageRecords, RunState, fold_events, is_stale, run_outcome
+from lineage.graph import SETTLED, LineageRecords, RunState, fold_events, is_stale, run_outcome
 
 
-def outcome(lineage, run=1, job="job"):
-    return run_outcome(lineage, lineage.run(run_id(run), JobId(NAMESPACE, job)))
+def outcome(lineage, run=1, job="job", now=SETTLED):
+    return run_outcome(lineage, lineage.run(run_id(run), JobId(NAMESPACE, job)), now)
 
 
 @pytest.mark.parametrize(
