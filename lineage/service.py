@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
@@ -27,6 +27,7 @@ from lineage.events import (
     validate_event,
 )
 from lineage.events.own_facets import EntryKind
+from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.ingest_metrics import IngestMetrics
@@ -44,6 +45,7 @@ from lineage.store import (
     EventLog,
     EventWriter,
     QueueFull,
+    RefusedLetter,
     StoreError,
     StoreFull,
 )
@@ -128,6 +130,7 @@ class Service:
         self.refused: Counter[str] = Counter()
         self.accepted = 0
         self.duplicates = 0
+        self.clamped = 0
         self.stored = 0
         self.change_feed = ChangeFeed(settings.max_listeners)
         self.ingest_metrics = IngestMetrics(time.time())
@@ -188,6 +191,7 @@ class Service:
         """
         read = (await self._read_events([data]))[0]
         if isinstance(read, EventError):
+            await self.keep_ends([(data, str(read))])
             raise read
         return (await self._submit_events([read]))[0]
 
@@ -219,10 +223,42 @@ class Service:
                 result.refused.append((index, read))
             else:
                 events.append(read)
+        # Before the offsets of a topic, which must not be ahead of what is stored.
+        await self.keep_ends((contents[index], str(error)) for index, error in result.refused)
         flags = await self._submit_events(events, offsets) if events or offsets else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
         return result
+
+    async def keep_ends(self, refused: Iterable[tuple[bytes, str]]) -> None:
+        """Store the ends of runs whose terminal events are refused, and these as dead letters with the cause.
+
+        Idempotent. Events that do not state the end of a run are skipped.
+
+        Raises:
+            QueueFull, StoreFull, StoreError: they cannot be stored now.
+        """
+        found = [(end, error) for data, error in refused if (end := refused_end(data)) is not None]
+        ends: list[_ReadEvent] = []
+        letters: list[RefusedLetter] = []
+        for end, error in found:
+            read = self._read_event(end.replacement(self._time_of_end(end)))
+            if isinstance(read, _ReadEvent):
+                ends.append(read)
+                letters.append(RefusedLetter(end.hash, error, end.data))
+        if ends:
+            await self._submit_events(ends)
+            await asyncio.to_thread(self.log.dead_letters.park_refused, letters)
+
+    def _time_of_end(self, end: RefusedEnd) -> int:
+        """Return the time (ns) of an end; without a readable one, that of the run's last event.
+
+        So the event has the same time if it is sent again.
+        """
+        if end.time is not None:
+            return end.time
+        run = self.lineage.run(end.run)
+        return run.span.last.time if run else time.time_ns()
 
     def defects(self) -> list[dict[str, str]]:
         """Return events (`hash`) missing in the graph and jobs (`job`) with outdated lineage, each with `error`."""
@@ -252,11 +288,22 @@ class Service:
         """
         if trouble is DeadLetterKind.FORWARD:
             done = self.forwarder is not None and await self.forwarder.replay(content_hash)
+        elif trouble is DeadLetterKind.REFUSED:
+            done = await self._retry_refused(content_hash)
         else:
             done = self._state.replay(content_hash)
         if done:
             self.log.dead_letters.release(trouble, content_hash)
         return done
+
+    async def _retry_refused(self, content_hash: bytes) -> bool:
+        """Ingest a refused event again, which changed rules or limits may admit."""
+        data = await asyncio.to_thread(self.log.dead_letters.refused, content_hash)
+        read = self._read_event(data) if data is not None else None
+        if not isinstance(read, _ReadEvent):
+            return False
+        await self._submit_events([read])
+        return True
 
     async def rebuild(self) -> Rebuilt:
         """Rebuild the graph from the log beside the one in use, then replace it.
@@ -334,6 +381,7 @@ class Service:
             "accepted": self.accepted,
             "stored": self.stored,
             "duplicates": self.duplicates,
+            "clamped": self.clamped,
             "refused": dict(sorted(self.refused.items())),
             "waiting": self.waiting,
             "listeners": self.change_feed.listeners,
@@ -464,6 +512,7 @@ class Service:
     def _apply_event(self, event: Event) -> None:
         if self._building is not None and not self._building.restoring:
             self._building.apply(event)
+        self.clamped += event.clamped
         if self._state.apply(event):
             self.as_of_queries.invalidate(event.order.time)
             self.change_feed.publish(event)

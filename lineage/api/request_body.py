@@ -85,7 +85,7 @@ async def read_body(request: Request, limit: int, share: BodyShare | None = None
         raise ApiError(415, "unsupported_encoding", message, {"encoding": encoding})
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length) > limit:
-        raise _too_large(limit)
+        raise too_large(limit)
     parts = _limited(request, limit)
     unpacked = _unpacked(parts, limit) if encoding == "gzip" else parts
     body = bytearray()
@@ -105,7 +105,7 @@ async def _limited(request: Request, limit: int) -> AsyncIterator[bytes]:
     async for part in request.stream():
         size += len(part)
         if size > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         if part:
             yield part
 
@@ -122,7 +122,7 @@ async def _unpacked(parts: AsyncIterator[bytes], limit: int) -> AsyncIterator[by
             rest = unpacker.unconsumed_tail
             size += len(unpacked)
             if size > limit:
-                raise _too_large(limit)
+                raise too_large(limit)
             if size > RATIO_FROM and size > MAX_RATIO * (packed - len(rest)):
                 message = f"the gzip body expands more than {MAX_RATIO} times; send it unpacked"
                 raise ApiError(413, "too_large", message, {"maxRatio": MAX_RATIO}, {"Connection": "close"})
@@ -135,7 +135,7 @@ async def _unpacked(parts: AsyncIterator[bytes], limit: int) -> AsyncIterator[by
     while not unpacker.eof and (unpacked := _unpack(unpacker, b"")):
         size += len(unpacked)
         if size > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         yield unpacked
     if not unpacker.eof:
         raise _malformed_gzip("the gzip body is cut short")
@@ -152,6 +152,7 @@ def _malformed_gzip(message: str) -> ApiError:
     return ApiError(400, "malformed_gzip", message)
 
 
-def _too_large(limit: int) -> ApiError:
+def too_large(limit: int) -> ApiError:
+    """Return the error for a body of more than `limit` bytes."""
     message = f"an event may have {limit} bytes, also unpacked; leave out large facets such as query plans"
     return ApiError(413, "too_large", message, {"limit": limit})

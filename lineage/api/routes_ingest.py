@@ -7,10 +7,11 @@ from fastapi import APIRouter, Request, Response
 
 from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
-from lineage.api.request_body import read_body
+from lineage.api.request_body import BodyShare, read_body, too_large
 from lineage.api.schemas import ingest as schemas
 from lineage.events import EventError, JsonObject
 from lineage.rules.event_reader import BatchTooLong
+from lineage.service import Service
 from lineage.store import QueueFull, StoreError
 
 router = APIRouter()
@@ -28,7 +29,7 @@ async def post_event(request: Request) -> Response:
     service = await service_of(request)
     try:
         with request.app.state.bodies.share() as share:
-            data = await read_body(request, request.app.state.settings.max_event_bytes, share)
+            data = await _read_event(request, service, share)
             await service.ingest(data)
     except ApiError as error:
         service.refused[error.code] += 1
@@ -38,6 +39,24 @@ async def post_event(request: Request) -> Response:
         service.refused[refusal.code] += 1
         raise refusal from error
     return Response(status_code=201)
+
+
+async def _read_event(request: Request, service: Service, share: BodyShare) -> bytes:
+    """Return the body of one event. Up to the size of a batch, one that is too large still ends its run.
+
+    Raises:
+        ApiError: see `read_body`.
+    """
+    settings = request.app.state.settings
+    try:
+        data = await read_body(request, max(settings.max_event_bytes, settings.max_batch_bytes), share)
+    except ApiError as error:
+        raise too_large(settings.max_event_bytes) if "limit" in error.details else error from error
+    if len(data) > settings.max_event_bytes:
+        refusal = too_large(settings.max_event_bytes)
+        await service.keep_ends([(data, str(refusal))])
+        raise refusal
+    return data
 
 
 async def post_batch(request: Request) -> Response:

@@ -16,17 +16,18 @@ from lineage.store import DeadLetter, DeadLetterKind, StoreError
 
 router = APIRouter(prefix="/api/v1")
 
-Kind = Literal["fold", "damaged", "forward"]
+Kind = Literal["fold", "damaged", "forward", "refused"]
 
 
 @router.get("/dead-letters", response_model_exclude_unset=True)
 async def dead_letters(
     service: ServiceDep, kind: Kind | None = None, limit: Limit = 100, offset: Offset = 0
 ) -> schemas.DeadLetters:
-    """List events that were accepted and could not be used: kind, hash, error, time, and the event itself.
+    """List events that could not be used: kind, hash, error, time, and the event itself.
 
     `fold`: a defect keeps it out of the graph. `damaged`: its row in the log is corrupt. `forward`: the backend
-    that events are forwarded to rejects it permanently.
+    that events are forwarded to rejects it permanently. `refused`: a terminal event that was answered 413 or 422; its
+    run has ended all the same.
     """
     trouble = DeadLetterKind(kind) if kind else None
     letters = await asyncio.to_thread(service.log.dead_letters.page, limit, offset, trouble)

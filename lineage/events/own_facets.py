@@ -26,11 +26,15 @@ TAGS_FACET = "lineageLab_tags"
 DATASET_FACET = "lineageLab_dataset"
 """Facet of a dataset: type, physical name, source and schema location as Marquez's API states them."""
 
+REFUSED_FACET = "lineageLab_refused"
+"""Facet of a run: its terminal event was refused, and the event with this facet stored in its place."""
+
 _SCHEMAS = {
     CATALOG_FACET: "LineageLabCatalogDatasetFacet",
     DELETED_FACET: "LineageLabDeletedJobFacet",
     TAGS_FACET: "LineageLabTagsFacet",
     DATASET_FACET: "LineageLabDatasetFacet",
+    REFUSED_FACET: "LineageLabRefusedRunFacet",
 }
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
+from lineage.events.own_facets import REFUSED_FACET
 from lineage.graph.descriptive_facets import DescriptiveFacets
 from lineage.graph.mergeable import Facets, Span, effective_facet, latest
 from lineage.graph.processing import (
@@ -89,8 +90,9 @@ class RunRecord:
     """One run. `terminal` is its strongest terminal event: rank, order, event type.
 
     `named_inputs` and `named_outputs` are all datasets that the run ever named; `replaced` is its last complete
-    snapshot per direction. `stated` is its last event that makes a streaming run authoritative: a RUNNING event with
-    datasets, or a complete snapshot.
+    snapshot per direction. `completed` is its last COMPLETE event that does not stand for a refused one. `claimed` is
+    the latest event time (ns) that was in the future when it arrived, and so clamped. `stated` is its last event that
+    makes a streaming run authoritative: a RUNNING event with datasets, or a complete snapshot.
     """
 
     id: RunId
@@ -99,6 +101,8 @@ class RunRecord:
     last_start: Order | None = None
     ran: bool = False
     terminal: tuple[int, Order, str] | None = None
+    completed: Order | None = None
+    claimed: int | None = None
     stated: Order | None = None
     replaced: dict[Direction, Order] = field(default_factory=dict)
     facets: Facets = field(default_factory=Facets)
@@ -119,7 +123,12 @@ class RunRecord:
         if rank is not None:
             terminal = (rank, order, event.event_type)
             self.terminal = max(self.terminal or terminal, terminal)
-        self.facets.join(order, event.body["run"].get("facets"))
+        facets = event.body["run"].get("facets")
+        if event.event_type == "COMPLETE" and REFUSED_FACET not in (facets or ()):
+            self.completed = max(self.completed or order, order)
+        if event.clamped:
+            self.claimed = max(self.claimed or 0, event.original.time)
+        self.facets.join(order, facets)
         self.job_facets.join(order, parts.job_facets)
         join_uses(self.named_inputs, order, Direction.INPUT, parts.inputs)
         join_uses(self.named_outputs, order, Direction.OUTPUT, parts.outputs)
@@ -200,6 +209,7 @@ class RunRecord:
             streaming is not True
             and self.terminal is not None
             and self.terminal[2] == "COMPLETE"
+            and self.completed is not None
             and bool(self.named_inputs or self.named_outputs)
         )
         stated = streaming is not False and self.stated is not None

@@ -257,6 +257,8 @@ def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
         "terminal": None
         if run.terminal is None
         else [run.terminal[0], _encode_order(run.terminal[1]), run.terminal[2]],
+        "completed": _encode_order(run.completed) if run.completed else None,
+        "claimed": run.claimed,
         "stated": _encode_order(run.stated) if run.stated else None,
         "replaced": {direction.value: _encode_order(order) for direction, order in run.replaced.items()},
         "facets": _encode_facets(run.facets),
@@ -268,6 +270,7 @@ def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
 
 def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
     terminal, stated = content["terminal"], content.get("stated")
+    completed = content.get("completed", terminal[1] if terminal and terminal[2] == "COMPLETE" else None)
     starts = [_decode_order(start) for start in content["starts"]]
     span = _decode_span(content["span"])
     return RunRecord(
@@ -277,6 +280,8 @@ def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -
         last_start=max(starts, default=None),
         ran=content["ran"],
         terminal=None if terminal is None else (terminal[0], _decode_order(terminal[1]), terminal[2]),
+        completed=_decode_order(completed) if completed else None,
+        claimed=content.get("claimed"),
         stated=_decode_order(stated) if stated else None,
         replaced={Direction(key): _decode_order(order) for key, order in content.get("replaced", {}).items()},
         facets=_decode_facets(content["facets"]),

@@ -46,6 +46,7 @@ class Catalog:
                     "dataset": identity_json(edge.dataset),
                     "since": format_time(edge.since),
                     "reason": edge.reason,
+                    "run": edge.run,
                 }
                 for edge in self._graph.job_lineages[job].vanished
             ],
@@ -133,6 +134,7 @@ class Catalog:
             "facets": run.facets.values(),
             "closedBecause": outcome.closed_because,
             "stale": is_stale(self._lineage, run, self._now),
+            "claimedTime": _optional_time(run.claimed),
         }
 
     def dataset(self, dataset: DatasetId) -> JsonObject:

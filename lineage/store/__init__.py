@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Event log: one SQLite file with every accepted event, deduplicated."""
 
-from lineage.store.dead_letters import DeadLetter, DeadLetterKind
+from lineage.store.dead_letters import DeadLetter, DeadLetterKind, RefusedLetter
 from lineage.store.errors import StoreError, StoreFull, StoreUnusable
 from lineage.store.log import EventLog, EventQuery
 from lineage.store.rows import END_OF_TIME
@@ -18,6 +18,7 @@ __all__ = [
     "EventQuery",
     "EventWriter",
     "QueueFull",
+    "RefusedLetter",
     "StoreError",
     "StoreFull",
     "StoreUnusable",

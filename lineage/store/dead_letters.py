@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dead letters: accepted events that could not be processed, with the cause; the log holds the events."""
+"""Dead letters: events that could not be processed, with the cause. The log holds accepted ones."""
 
 import time
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from lineage.store.compression import decompress
+from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
 from lineage.store.segments import Bodies
 
@@ -22,6 +23,13 @@ class DeadLetterKind(StrEnum):
     FORWARD = "forward"
     """The backend that events are forwarded to rejects it permanently."""
 
+    REFUSED = "refused"
+    """Refused terminal event; a smaller one that ends its run is stored in its place."""
+
+
+MAX_REFUSED = 1_000
+"""Refused events that are kept; the oldest are removed."""
+
 
 class DeadLetter(NamedTuple):
     """One entry; `body` is None if the event was compacted. `parked_at` is in nanoseconds."""
@@ -31,6 +39,14 @@ class DeadLetter(NamedTuple):
     error: str
     parked_at: int
     body: bytes | None
+
+
+class RefusedLetter(NamedTuple):
+    """Refused event: the SHA-256 of its bytes, the cause, and the bytes."""
+
+    hash: bytes
+    error: str
+    body: bytes
 
 
 class DeadLetters:
@@ -47,6 +63,34 @@ class DeadLetters:
                 " ON CONFLICT (kind, hash) DO UPDATE SET error = excluded.error",
                 (trouble, content_hash, error, time.time_ns()),
             )
+
+    def park_refused(self, letters: Iterable[RefusedLetter]) -> None:
+        """Add refused events with their bodies, or update their causes."""
+        now = time.time_ns()
+        rows = [(DeadLetterKind.REFUSED, one.hash, one.error, now, compress(one.body)) for one in letters]
+        with self._database.transaction() as connection:
+            connection.executemany(
+                "INSERT INTO dead_letters (kind, hash, error, parked_at, body) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (kind, hash) DO UPDATE SET error = excluded.error",
+                rows,
+            )
+            connection.execute(
+                "DELETE FROM dead_letters WHERE kind = ?1 AND id <= (SELECT id FROM dead_letters WHERE kind = ?1"
+                " ORDER BY id DESC LIMIT 1 OFFSET ?2)",
+                (DeadLetterKind.REFUSED, MAX_REFUSED),
+            )
+
+    def refused(self, content_hash: bytes) -> bytes | None:
+        """Return the body of a refused event; None if it is not kept.
+
+        Raises:
+            ValueError: the body is damaged.
+        """
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT body FROM dead_letters WHERE kind = ? AND hash = ?", (DeadLetterKind.REFUSED, content_hash)
+            ).fetchone()
+        return decompress(row[0]) if row else None
 
     def release(self, trouble: DeadLetterKind, content_hash: bytes) -> None:
         """Remove a dead letter."""
@@ -70,7 +114,7 @@ class DeadLetters:
         with self._database.reading() as connection:
             bodies = Bodies(connection)
             found = connection.execute(
-                "SELECT e.seq, d.kind, d.hash, d.error, d.parked_at, b.body FROM dead_letters d"
+                "SELECT e.seq, d.kind, d.hash, d.error, d.parked_at, coalesce(d.body, b.body) FROM dead_letters d"
                 " LEFT JOIN events e ON e.hash = d.hash LEFT JOIN bodies b ON b.seq = e.seq"
                 " WHERE ?1 IS NULL OR d.kind = ?1 ORDER BY d.id LIMIT ?2 OFFSET ?3",
                 (trouble, limit, offset),

@@ -94,6 +94,8 @@ _MIGRATIONS = (
     CREATE INDEX events_by_time ON events (event_time, hash);
     CREATE INDEX events_by_run ON events (run, event_time) WHERE run IS NOT NULL;
     """,
+    # 4: bodies of refused terminal events, zstd; null for events of the log.
+    "ALTER TABLE dead_letters ADD COLUMN body BLOB;",
 )
 _INCREMENTAL = 2
 SCHEMA_VERSION = len(_MIGRATIONS)

@@ -58,11 +58,15 @@ class ForwardStatus(ResponseModel):
 
 
 class Statistics(ResponseModel):
-    """Counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code."""
+    """Counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code.
+
+    `clamped` counts events whose time was in the future when they arrived.
+    """
 
     accepted: int
     stored: int
     duplicates: int
+    clamped: int
     refused: dict[str, int]
     waiting: int
     listeners: int

@@ -75,7 +75,10 @@ class DatasetVersionUse(ResponseModel):
 
 
 class Run(ResponseModel):
-    """One run. `closedBecause` is set if the service, not an event, ended it; `stale` if it stopped reporting."""
+    """One run. `closedBecause` is set if the service, not an event, ended it; `stale` if it stopped reporting.
+
+    `claimedTime` is the latest event time that was in the future when it arrived; null without one.
+    """
 
     id: str
     created_at: str
@@ -93,6 +96,7 @@ class Run(ResponseModel):
     facets: Facets
     closed_because: str | None
     stale: bool
+    claimed_time: str | None
 
 
 class Runs(ResponseModel):
@@ -138,12 +142,13 @@ class JobNode(JobSummary):
 
 
 class VanishedEdge(ResponseModel):
-    """Dataset that the job once read or wrote."""
+    """Dataset that the job once read or wrote. `run` is the run that removed the edge; null if no run did."""
 
     direction: Literal["input", "output"]
     dataset: NodeName
     since: str
     reason: str
+    run: str | None
 
 
 class Job(JobSummary):

@@ -102,7 +102,7 @@ def test_newer_file_version_is_not_modified(tmp_path):
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreUnusable, match="schema 99, this service supports 3"):
+    with pytest.raises(StoreUnusable, match="schema 99, this service supports 4"):
         EventLog(tmp_path)
 
 
