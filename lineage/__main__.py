@@ -19,7 +19,8 @@ from lineage.api.connections import ConnectionLimits, limited_protocol
 from lineage.api.lab import LabError
 from lineage.rules import Rules, RulesError, read_rules
 from lineage.settings import Settings, parse_arguments
-from lineage.store import EventLog, StoreUnusable
+from lineage.store import StoreError, StoreUnusable
+from lineage.store.opening import open_log
 
 GRACE_SECONDS = 10
 """Time limit in seconds for open requests after the signal."""
@@ -38,8 +39,8 @@ def main() -> None:
     try:
         rules = read_rules(settings.rules) if settings.rules else Rules()
         listener = _listen(settings)
-        app = create_app(settings, rules, EventLog(settings.data, settings.max_store_bytes))
-    except (RulesError, KeysError, LabError, StoreUnusable, OSError) as error:
+        app = create_app(settings, rules, open_log(settings, listener.getsockname()[1], os.environ))
+    except (RulesError, KeysError, LabError, StoreError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
     _serve(settings, listener, app)
@@ -70,7 +71,7 @@ def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
     host, port = listener.getsockname()[:2]
-    print(f"lineage service on http://{host}:{port}, data in {settings.data}", flush=True)
+    print(f"lineage service on http://{host}:{port}, data in {settings.store or settings.data}", flush=True)
     limits = ConnectionLimits(total=settings.max_connections, remote=settings.max_connections * 3 // 4)
     config = uvicorn.Config(
         app,

@@ -32,6 +32,7 @@ from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
+from lineage.instance_role import InstanceRole
 from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
 from lineage.rules.location_events import location_events
@@ -42,7 +43,6 @@ from lineage.store import (
     SEGMENT_EVENTS,
     Batch,
     DeadLetterKind,
-    EventLog,
     EventWriter,
     QueueFull,
     RefusedLetter,
@@ -50,8 +50,10 @@ from lineage.store import (
     StoreFull,
 )
 from lineage.store.as_of_queries import AsOfQueries
+from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets
 from lineage.store.projection import Projection
+from lineage.store.rows import StoredEvent
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +126,7 @@ class Service:
     """
 
     def __init__(
-        self, log: EventLog, rules: Rules, locations: TableLocations, settings: Settings, state: Projection
+        self, log: EventStore, rules: Rules, locations: TableLocations, settings: Settings, state: Projection
     ) -> None:
         self.log = log
         self.refused: Counter[str] = Counter()
@@ -137,6 +139,7 @@ class Service:
         self.locations = locations
         self.reader = EventReader(rules)
         self.as_of_queries = AsOfQueries(log, settings.rules)
+        self._settings = settings
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
         self._building: Projection | None = None
@@ -154,18 +157,12 @@ class Service:
             asyncio.create_task(self._seal_segments()),
             asyncio.create_task(self._locate_tables()),
         ]
-        self.forwarder = None
-        if settings.forward_to:
-            self.forwarder = Forwarder(self, log, self.reader, settings.forward_to, settings.forward_key)
-        # Before retention starts: it does not compact events that a registered reader has not read.
-        log.keep_position(self.forwarder.position if self.forwarder else None)
-        if self.forwarder is not None:
-            self.forwarder.start()
-        self.ingress = KafkaIngress(self, log, settings.kafka) if settings.kafka else None
-        if self.ingress is not None:
-            self.ingress.start(self._loop)
-        if settings.retain is not None:
-            self._tasks.append(asyncio.create_task(self._compact_periodically(settings.retain)))
+        self.forwarder: Forwarder | None = None
+        self.ingress: KafkaIngress | None = None
+        self._retention: asyncio.Task[None] | None = None
+        if log.writes:
+            self._start_writing()
+        self._role = InstanceRole(self, log, log.lease) if log.lease is not None else None
 
     @property
     def lineage(self) -> LineageRecords:
@@ -176,6 +173,11 @@ class Service:
     def graph(self) -> Graph:
         """Return the graph over the records; refresh it before reading."""
         return self._state.graph
+
+    @property
+    def position(self) -> int:
+        """Return the number of the event of the log up to which all are applied."""
+        return self._state.position
 
     @property
     def waiting(self) -> int:
@@ -334,6 +336,7 @@ class Service:
             StoreError: the log cannot be written.
         """
         removed = 0
+        self.log.check_writes()
         async with self._maintenance:
             while count := await asyncio.to_thread(self.log.compact, self.reader, before, arrived_before):
                 removed += count
@@ -341,13 +344,58 @@ class Service:
         self.as_of_queries.clear()
         return removed
 
+    async def follow(self, events: Sequence[StoredEvent]) -> None:
+        """Apply events that another instance has stored."""
+        async with self._applying:
+            for count, stored in enumerate(events, start=1):
+                self._apply_stored(stored)
+                self._state.position = stored.seq
+                if count % _EVENTS_PER_STEP == 0:
+                    await asyncio.sleep(0)
+        while self.graph.refresh_some(_EVENTS_PER_STEP):
+            await asyncio.sleep(0)
+
+    async def catch_up(self) -> None:
+        """Rebuild from the log, of which events that were not applied have been compacted."""
+        await self.rebuild()
+
+    async def start_writing(self) -> None:
+        """Start what only the writing instance does: retention, forwarding, reading from Kafka."""
+        self._start_writing()
+
+    def _start_writing(self) -> None:
+        settings = self._settings
+        if settings.forward_to:
+            self.forwarder = Forwarder(self, self.log, self.reader, settings.forward_to, settings.forward_key)
+        # Before retention starts: it does not compact events that a registered reader has not read.
+        self.log.keep_position(self.forwarder.position if self.forwarder else None)
+        if self.forwarder is not None:
+            self.forwarder.start()
+        if settings.kafka is not None:
+            self.ingress = KafkaIngress(self, self.log, settings.kafka)
+            self.ingress.start(self._loop)
+        if settings.retain is not None:
+            self._retention = asyncio.create_task(self._compact_periodically(settings.retain))
+
+    async def stop_writing(self) -> None:
+        """Stop what only the writing instance does."""
+        ingress, self.ingress = self.ingress, None
+        if ingress is not None:
+            await ingress.close()
+        forwarder, self.forwarder = self.forwarder, None
+        if forwarder is not None:
+            await forwarder.close()
+        retention, self._retention = self._retention, None
+        if retention is not None:
+            retention.cancel()
+            await asyncio.gather(retention, return_exceptions=True)
+
     async def close(self) -> None:
         """Write queued events, answer their senders, close the log."""
         self.change_feed.close()
-        if self.ingress is not None:
-            await self.ingress.close()
-        if self.forwarder is not None:
-            await self.forwarder.close()
+        if self._role is not None:
+            await self._role.close()
+        await self.stop_writing()
         await asyncio.to_thread(self._writer.close)
         await asyncio.sleep(0)
         await self._written.join()
@@ -386,9 +434,16 @@ class Service:
             "waiting": self.waiting,
             "listeners": self.change_feed.listeners,
             "unapplied": self.defects(),
+            "instance": self._instance_status(),
             "forward": self.forwarder.status() if self.forwarder else None,
             "kafka": self.ingress.status() if self.ingress else None,
         }
+
+    def _instance_status(self) -> JsonObject | None:
+        lease = self.log.lease
+        if lease is None:
+            return None
+        return {"name": lease.instance, "writes": self.log.writes, "writer": lease.holder or None}
 
     async def _equals_current_graph(self, other: Projection) -> bool:
         try:
@@ -405,7 +460,12 @@ class Service:
             return False
 
     async def _read_events(self, contents: Sequence[bytes]) -> list[_ReadEvent | EventError]:
-        """Return each event or its error; look up all named tables in their catalogs concurrently."""
+        """Return each event or its error; look up all named tables in their catalogs concurrently.
+
+        Raises:
+            NotWriter: another instance writes the log.
+        """
+        self.log.check_writes()
         read: list[_ReadEvent | EventError] = []
         tables: dict[TableName, DatasetId] = {}
         pending = 0
@@ -508,6 +568,16 @@ class Service:
                     await asyncio.sleep(0)
             if not submission.tag.done.cancelled():
                 submission.tag.done.set_result(flags)
+        self._state.position = max(self._state.position, batch.last)
+
+    def _apply_stored(self, stored: StoredEvent) -> None:
+        """Apply the naming rules to an event that another instance has stored, and the event."""
+        try:
+            event = self.reader.event(stored.original, stored.accepted)
+        except EventError:
+            self._state.apply_stored(stored)
+        else:
+            self._apply_event(event)
 
     def _apply_event(self, event: Event) -> None:
         if self._building is not None and not self._building.restoring:
@@ -522,7 +592,7 @@ class Service:
         """Compress stored events in segments whenever there are enough new ones."""
         while True:
             try:
-                while await asyncio.to_thread(self.log.seal):
+                while self.log.writes and await asyncio.to_thread(self.log.seal) > 0:
                     await asyncio.sleep(_SEALING_PAUSE)
             except StoreError:
                 # Single events take more space, and are read all the same.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lineage.ingress.kafka_source import KafkaSource, KafkaSourceError, read_client_config
+from lineage.store.postgres.address import PASSWORD, check_url
 
 MIB = 2**20
 
@@ -29,6 +30,9 @@ class Settings:
     `allowed_hosts` are host names of the service beside the loopback names, `allowed_origins` origins of other pages
     that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
     requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from.
+
+    `store` is the URL of the Postgres database that holds the log, without a password, which is in
+    `store_password_file` or in the environment; None means a file of SQLite in `data`.
     """
 
     host: str
@@ -53,6 +57,8 @@ class Settings:
     keys: Path | None = None
     require_keys: bool = False
     kafka: KafkaSource | None = None
+    store: str | None = None
+    store_password_file: Path | None = None
 
 
 def parse_arguments(arguments: Sequence[str]) -> Settings:
@@ -60,7 +66,7 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser = argparse.ArgumentParser(prog="python -m lineage", description="The lineage service.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: loopback)")
     parser.add_argument("--port", type=_port, default=5000, help="port; 0 takes a free one and prints it")
-    parser.add_argument("--data", type=Path, required=True, help="directory of the event log")
+    parser.add_argument("--data", type=Path, required=True, help="directory of the event log, and of this instance")
     parser.add_argument("--rules", type=Path, help="naming rules, JSON; without them no name is changed")
     parser.add_argument("--max-event-bytes", type=_positive, default=4 * MIB, metavar="N")
     parser.add_argument("--max-batch-bytes", type=_positive, default=32 * MIB, metavar="N")
@@ -112,12 +118,26 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
         "--require-keys", action="store_true", help="require a key, of --keys or LINEAGE_{INGEST,READ,ADMIN}_KEY"
     )
     _add_kafka_options(parser)
+    _add_store_options(parser)
     found = vars(parser.parse_args(arguments))
     of_kafka = (found.pop(f"kafka_{name}") for name in ("topic", "servers", "config"))
     found["kafka"] = _kafka_source(parser, *of_kafka)
+    if found["store"] and found["max_store_bytes"]:
+        parser.error("--max-store-bytes limits a file; limit a Postgres database on its server")
     for name in ("allowed_hosts", "allowed_origins"):
         found[name] = tuple(found[name])
     return Settings(**found)
+
+
+def _add_store_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--store",
+        type=_database,
+        metavar="URL",
+        help="log in Postgres, postgresql://USER@HOST:PORT/DATABASE, which several instances may share; password:"
+        f" environment variable {PASSWORD} (default: a file in --data)",
+    )
+    parser.add_argument("--store-password-file", type=Path, metavar="FILE", help="file with the password of --store")
 
 
 def _add_kafka_options(parser: argparse.ArgumentParser) -> None:
@@ -166,6 +186,13 @@ def _url(text: str) -> str:
     if not re.fullmatch(r"https?://[^/\s]+(/\S*)?", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a URL; write it as http://marquez:5000")
     return text.rstrip("/")
+
+
+def _database(text: str) -> str:
+    try:
+        return check_url(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _origin(text: str) -> str:

@@ -33,11 +33,13 @@ from lineage.rules.event_reader import EventReader
 from lineage.rules.table_locations import TableLocations
 from lineage.service import Service
 from lineage.settings import Settings
-from lineage.store import EventLog
+from lineage.store.event_store import EventStore
 from lineage.store.projection import Projection
 
 
-def create_app(settings: Settings, rules: Rules, log: EventLog, environment: Mapping[str, str] = os.environ) -> FastAPI:
+def create_app(
+    settings: Settings, rules: Rules, log: EventStore, environment: Mapping[str, str] = os.environ
+) -> FastAPI:
     """Create the application over an open log, which it closes on shutdown. Builds the graph first.
 
     `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`).

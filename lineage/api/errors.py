@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from lineage.events import InvalidEvent, MalformedJson
-from lineage.store import QueueFull, StoreError, StoreFull
+from lineage.store import NotWriter, QueueFull, StoreError, StoreFull
 
 RETRY_OVERLOADED = "1"
 """Retry-After in seconds for a full queue, which usually drains in one: thousands of events commit per second."""
@@ -59,6 +59,8 @@ def ingest_error(error: Exception) -> ApiError:
             return ApiError(503, "overloaded", message, headers={"Retry-After": RETRY_OVERLOADED})
         case StoreFull():
             return ApiError(507, "storage_full", f"{error}; make room and send the event again")
+        case NotWriter():
+            return ApiError(503, "not_writer", str(error), headers={"Retry-After": RETRY_OVERLOADED})
         case StoreError():
             return ApiError(503, "storage_failed", str(error), headers={"Retry-After": RETRY_STORE})
         case _:
@@ -87,7 +89,11 @@ def install_error_handlers(app: FastAPI) -> None:
         # The framework logs the traceback; it is not exposed to the client.
         return ApiError(500, "internal_error", f"unexpected {type(error).__name__}; see the log").response()
 
+    async def store_error(_: Request, error: Exception) -> JSONResponse:
+        return ingest_error(error).response()
+
     app.add_exception_handler(ApiError, api_error)
+    app.add_exception_handler(StoreError, store_error)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, parameter_error)
     app.add_exception_handler(Exception, unexpected)

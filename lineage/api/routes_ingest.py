@@ -139,7 +139,8 @@ async def stats(service: ServiceDep) -> schemas.Statistics:
     """Return counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code.
 
     `unapplied` lists events that could not be applied to the graph, and jobs whose lineage is outdated.
-    `forward` is the progress of forwarding, `kafka` that of reading a topic; null if disabled.
+    `instance` is the role of an instance that shares its log with others; null without others. `forward` is the
+    progress of forwarding, `kafka` that of reading a topic; null if disabled.
     """
     logged = await asyncio.to_thread(service.log.count)
     letters = await asyncio.to_thread(service.log.dead_letters.count)

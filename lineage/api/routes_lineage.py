@@ -24,7 +24,8 @@ from lineage.graph.mergeable import Span
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns, node_id
 from lineage.marquez import Query as Wanted
 from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
-from lineage.store import EventLog, EventQuery
+from lineage.store import EventQuery
+from lineage.store.event_store import EventStore
 
 router = APIRouter(prefix="/api/v1")
 
@@ -136,7 +137,7 @@ async def events(
     return Response(b'{"events":[%b],"totalCount":%d}' % (b",".join(bodies), total), media_type="application/json")
 
 
-def _events_page(log: EventLog, query: EventQuery) -> tuple[list[bytes], int]:
+def _events_page(log: EventStore, query: EventQuery) -> tuple[list[bytes], int]:
     bodies, total = log.run_events(query)
     return list(map(_with_datasets, bodies)), total
 

@@ -7,7 +7,6 @@ sent again: delivery is at-least-once, in order per job, and so per run.
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Hashable
 from functools import partial
 from typing import Protocol
@@ -22,8 +21,9 @@ from lineage.forward.responses import AttemptStatus
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_record import TERMINAL_RANK
 from lineage.rules.event_reader import EventReader
-from lineage.store import DeadLetterKind, EventLog, StoreError
+from lineage.store import DeadLetterKind, StoreError, StoreUnusable
 from lineage.store.canonical_events import CanonicalEvents
+from lineage.store.event_store import EventStore
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class Forwarder:
     def __init__(
         self,
         service: GraphSource,
-        log: EventLog,
+        log: EventStore,
         reader: EventReader,
         url: str,
         api_key: str | None = None,
@@ -202,7 +202,7 @@ class Forwarder:
             return None
         try:
             return await self._delivery.send(event, partial(self._compose, seq, event))
-        except sqlite3.Error:
+        except (StoreError, StoreUnusable):
             # The log cannot be read; the event is not the cause.
             raise
         except Exception as error:
@@ -240,7 +240,7 @@ class Forwarder:
                 return "the event was compacted"
             async with asyncio.timeout(REPLAY_TIMEOUT), self._turn(event):
                 result = await self._delivery.attempt(partial(self._compose, self._read + 1, event))
-        except sqlite3.Error:
+        except (StoreError, StoreUnusable):
             raise
         except TimeoutError:
             return f"not sent within {REPLAY_TIMEOUT:g} s: {self._delivery.last_error or 'the backend is slow'}"

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from lineage.events import EventError, JsonObject
 from lineage.ingress.kafka_source import KafkaSource
-from lineage.store import EventLog, QueueFull, StoreError
+from lineage.store import QueueFull, StoreError
+from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets, Partition
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class IngressTarget(Protocol):
 class KafkaIngress:
     """Reader of one topic. `start` it once, end it with `close`."""
 
-    def __init__(self, target: IngressTarget, log: EventLog, source: KafkaSource) -> None:
+    def __init__(self, target: IngressTarget, log: EventStore, source: KafkaSource) -> None:
         self._target = target
         self._log = log
         self._source = source

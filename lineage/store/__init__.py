@@ -2,8 +2,9 @@
 """Event log: one SQLite file with every accepted event, deduplicated."""
 
 from lineage.store.dead_letters import DeadLetter, DeadLetterKind, RefusedLetter
-from lineage.store.errors import StoreError, StoreFull, StoreUnusable
-from lineage.store.log import EventLog, EventQuery
+from lineage.store.errors import NotWriter, StoreError, StoreFull, StoreUnusable
+from lineage.store.event_query import EventQuery
+from lineage.store.log import EventLog
 from lineage.store.rows import END_OF_TIME
 from lineage.store.segments import SEGMENT_EVENTS
 from lineage.store.writer import Batch, EventWriter, QueueFull
@@ -17,6 +18,7 @@ __all__ = [
     "EventLog",
     "EventQuery",
     "EventWriter",
+    "NotWriter",
     "QueueFull",
     "RefusedLetter",
     "StoreError",

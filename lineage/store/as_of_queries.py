@@ -6,11 +6,12 @@ The event loop is not blocked; the subprocess reads the same file and exits with
 
 import asyncio
 import logging
+import os
 import sys
 from collections import OrderedDict
 from pathlib import Path
 
-from lineage.store import EventLog
+from lineage.store.event_store import EventStore
 from lineage.store.graph_as_of import COMPACTED, Compacted
 
 logger = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class TooManyAsOfQueries(Exception):
 class AsOfQueries:
     """Runs as-of queries one at a time and caches their results."""
 
-    def __init__(self, log: EventLog, rules: Path | None) -> None:
+    def __init__(self, log: EventStore, rules: Path | None) -> None:
         self._log = log
         self._rules = rules
         self._results: OrderedDict[int, bytes] = OrderedDict()
@@ -95,8 +96,9 @@ class AsOfQueries:
 
     async def _run_subprocess(self, at: int) -> bytes:
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lineage.store.graph_as_of", str(self._log.path), str(at)),
+            *(sys.executable, "-m", "lineage.store.graph_as_of", self._log.location, str(at)),
             *([str(self._rules)] if self._rules else []),
+            env={**os.environ, **self._log.environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )

@@ -3,7 +3,7 @@
 
 from lineage.events import Event, EventError
 from lineage.rules.event_reader import EventReader
-from lineage.store.log import EventLog
+from lineage.store.event_store import EventStore
 
 
 class CanonicalEvents:
@@ -12,7 +12,7 @@ class CanonicalEvents:
     Events that the rules refuse, which older rules accepted, are left out: they are dead letters already.
     """
 
-    def __init__(self, log: EventLog, reader: EventReader) -> None:
+    def __init__(self, log: EventStore, reader: EventReader) -> None:
         self._log = log
         self._reader = reader
 

@@ -121,12 +121,12 @@ class DeadLetters:
             )
             rows = [row if row[0] is None else next(bodies.joined([row])) for row in found]
         return [
-            DeadLetter(DeadLetterKind(kind), content_hash, error, parked_at, _readable(body))
+            DeadLetter(DeadLetterKind(kind), content_hash, error, parked_at, readable_body(body))
             for _, kind, content_hash, error, parked_at, body in rows
         ]
 
 
-def _readable(body: bytes | None) -> bytes | None:
+def readable_body(body: bytes | None) -> bytes | None:
     """Return the event of a row, or the row's content if it is damaged."""
     try:
         return None if body is None else decompress(body)

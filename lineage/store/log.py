@@ -4,8 +4,8 @@
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
@@ -13,6 +13,7 @@ from lineage.rules.event_reader import EventReader
 from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetterKind, DeadLetters
+from lineage.store.event_query import EventQuery
 from lineage.store.offsets import Offsets, StoredOffsets, insert_offsets
 from lineage.store.rows import (
     END_OF_TIME,
@@ -35,20 +36,11 @@ _ROWS_PER_INSERT = 64
 """Events per INSERT statement. Each statement makes the writer wait for the GIL, which the event loop keeps busy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventQuery:
-    """A page of run events: times in nanoseconds, `after` inclusive, `before` exclusive; `run` is the UUID of one."""
-
-    after: int | None = None
-    before: int | None = None
-    newest_first: bool = True
-    limit: int = 100
-    offset: int = 0
-    run: str | None = None
-
-
 class EventLog:
     """Log of one data directory, locked against other processes. Thread-safe."""
+
+    lease: Final = None
+    writes: Final = True
 
     def __init__(self, directory: Path, max_bytes: int = 0) -> None:
         """Open or create the log. `max_bytes` limits its file; 0 means no limit but the disk.
@@ -62,6 +54,19 @@ class EventLog:
         self.offsets = StoredOffsets(self._database)
         self._segments = Segments(self._database)
         self.dead_letters = DeadLetters(self._database)
+
+    @property
+    def location(self) -> str:
+        """Return the path of the file."""
+        return str(self.path)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return environment variables that a subprocess needs to read the log: none."""
+        return {}
+
+    def check_writes(self) -> None:
+        """Do nothing: no other process can open the log."""
 
     def append(
         self, events: Sequence[Original], accepted: int | None = None, offsets: Offsets | None = None
@@ -204,6 +209,17 @@ class EventLog:
     def shrink(self) -> None:
         """Shrink the file by the pages that compacted events have freed."""
         self._database.shrink()
+
+    def compacted_through(self) -> int:
+        """Return 0: this process compacts only what it has applied."""
+        return 0
+
+    def wait(self, seconds: float) -> None:
+        """Return at once: no other instance stores events."""
+
+    def lease_is_free(self) -> bool:
+        """Return False: there is no lease."""
+        return False
 
     def close(self) -> None:
         """Close the file. The last connection checkpoints the WAL."""

@@ -8,7 +8,8 @@ from lineage.events import Event, EventError
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.snapshot import restore
 from lineage.rules.event_reader import EventReader
-from lineage.store import DeadLetterKind, EventLog, StoreError
+from lineage.store import DeadLetterKind, StoreError
+from lineage.store.event_store import EventStore
 from lineage.store.rows import StoredEvent
 
 logger = logging.getLogger(__name__)
@@ -22,14 +23,15 @@ class Projection:
 
     While `restoring`, no event may be applied: runs are restored from their snapshots first.
     `unapplied` holds events that are on disk and not in the graph, by hash, with the cause: an event that cannot be
-    applied must not affect others.
+    applied must not affect others. `position` is the number of the last event of the log up to which all are applied.
     """
 
-    def __init__(self, log: EventLog, reader: EventReader) -> None:
+    def __init__(self, log: EventStore, reader: EventReader) -> None:
         self.lineage = LineageRecords()
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
+        self.position = 0
         self.restoring = False
         self._log = log
         self._reader = reader
@@ -47,6 +49,7 @@ class Projection:
         self.restoring = False
         for count, stored in enumerate(self._log.events(self._park_damaged), start=1):
             self.apply_stored(stored)
+            self.position = stored.seq
             if count % _EVENTS_PER_STEP == 0:
                 yield
         while self.graph.refresh_some(_EVENTS_PER_STEP):
@@ -89,6 +92,9 @@ class Projection:
 
     def _park_event(self, trouble: DeadLetterKind, content_hash: bytes, error: str) -> None:
         self.unapplied[content_hash] = (trouble, error)
+        if not self._log.writes:
+            # The writing instance stores it.
+            return
         try:
             self._log.dead_letters.park(trouble, content_hash, error)
         except StoreError:
@@ -97,6 +103,8 @@ class Projection:
 
     def _release_applied(self) -> None:
         """Release dead letters that have been applied."""
+        if not self._log.writes:
+            return
         for trouble in (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED):
             for content_hash in self._log.dead_letters.hashes(trouble):
                 if content_hash not in self.unapplied:

@@ -2,7 +2,7 @@
 """Segments: events of the log that are compressed together, which takes a tenth of the space of single ones."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -23,11 +23,18 @@ _Segment = dict[int, bytes]
 _decoder = msgspec.msgpack.Decoder(_Segment)
 
 
-class Bodies:
-    """Reads the bodies of events, in or out of segments. Keeps the last segment: neighbours are read together."""
+SegmentRow = tuple[int, int, bytes]
+"""Numbers of the first and the last event of a segment, and its content."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+
+class SegmentBodies:
+    """Reads the bodies of events, in or out of segments. Keeps the last segment: neighbours are read together.
+
+    `find_segment` returns the last segment that starts at or before a number, or None.
+    """
+
+    def __init__(self, find_segment: Callable[[int], SegmentRow | None]) -> None:
+        self._find_segment = find_segment
         self._range = range(0)
         self._segment: _Segment = {}
 
@@ -39,12 +46,19 @@ class Bodies:
     def _body_in_segment(self, seq: int) -> bytes:
         """Return the body of an event, empty if its segment is damaged."""
         if seq not in self._range:
-            query = "SELECT first, last, body FROM segments WHERE first <= ? ORDER BY first DESC LIMIT 1"
-            row = self._connection.execute(query, (seq,)).fetchone()
+            row = self._find_segment(seq)
             if row is None or seq > row[1]:
                 return b""
             self._range, self._segment = range(row[0], row[1] + 1), _unpacked(row[2])
         return self._segment.get(seq, b"")
+
+
+class Bodies(SegmentBodies):
+    """Bodies of events in the log's file."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        query = "SELECT first, last, body FROM segments WHERE first <= ? ORDER BY first DESC LIMIT 1"
+        super().__init__(lambda seq: connection.execute(query, (seq,)).fetchone())
 
 
 class Segments:
@@ -60,11 +74,12 @@ class Segments:
             StoreError: the file cannot be written; nothing was changed.
         """
         with self._database.reading() as connection:
-            rows = _oldest_bodies(connection)
+            found = connection.execute("SELECT seq, body FROM bodies ORDER BY seq LIMIT ?", (SEGMENT_EVENTS,))
+            rows = next_segment(found)
         if not rows:
             return 0
         first, last = rows[0][0], rows[-1][0]
-        packed = _packed(rows)
+        packed = packed_segment(rows)
         with self._database.transaction(making_room=True) as connection:
             # Events that were compacted meanwhile stay in the segment, which retention drops later.
             connection.execute("DELETE FROM bodies WHERE seq BETWEEN ? AND ?", (first, last))
@@ -89,11 +104,11 @@ def drop_bodies(connection: sqlite3.Connection, numbers: Iterable[int]) -> None:
                 connection.execute("DELETE FROM segments WHERE first = ?", (first,))
 
 
-def _oldest_bodies(connection: sqlite3.Connection) -> list[tuple[int, bytes]]:
-    """Return the events of the next segment; none while there are too few for one."""
+def next_segment(oldest: Iterable[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+    """Return the events of the next segment, of the oldest `SEGMENT_EVENTS`; none while there are too few for one."""
     rows: list[tuple[int, bytes]] = []
     size = 0
-    for seq, body in connection.execute("SELECT seq, body FROM bodies ORDER BY seq LIMIT ?", (SEGMENT_EVENTS,)):
+    for seq, body in oldest:
         rows.append((seq, body))
         size += len(body)
         if size >= SEGMENT_BYTES:
@@ -101,7 +116,8 @@ def _oldest_bodies(connection: sqlite3.Connection) -> list[tuple[int, bytes]]:
     return rows if len(rows) == SEGMENT_EVENTS else []
 
 
-def _packed(rows: list[tuple[int, bytes]]) -> bytes:
+def packed_segment(rows: list[tuple[int, bytes]]) -> bytes:
+    """Return the content of a segment of events, given by number and body."""
     segment = {seq: _readable_or_stored(body) for seq, body in rows}
     return zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(segment))
 

@@ -59,7 +59,7 @@ class Snapshots:
         """
         with self._database.reading() as connection:
             rows = read_rows(connection, _REMOVABLE, (before, arrived_before, SLICE))
-        events = list(_readable_events(rows, reader, on_unusable))
+        events = list(readable_events(rows, reader, on_unusable))
         if not events:
             return 0
         changed = self._merged_rows(events)
@@ -104,7 +104,8 @@ class Snapshots:
                     yield read_snapshot(*row)
 
 
-def _readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:
+def readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:
+    """Yield the events of rows; unusable ones go to `on_unusable`."""
     for stored in stored_events(rows, on_unusable):
         try:
             yield reader.event(stored.original, stored.accepted)

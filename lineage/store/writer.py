@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from lineage.events import Original
 from lineage.store.errors import StoreError
-from lineage.store.log import EventLog
+from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets
 
 logger = logging.getLogger(__name__)
@@ -39,19 +39,21 @@ class Submission(Generic[T]):
 class Batch(Generic[T]):
     """Result of submissions written in one transaction: `stored` flags of each, or their common error.
 
-    `accepted` is the time in nanoseconds at which new events count as accepted.
+    `accepted` is the time in nanoseconds at which new events count as accepted, `last` the number of the last event
+    that the log has now.
     """
 
     submissions: list[Submission[T]]
     stored: list[list[bool]]
     error: StoreError | None
     accepted: int
+    last: int = 0
 
 
 class EventWriter(Generic[T]):
     """Sole writer of the log; calls `on_batch` on its thread after each commit or failure."""
 
-    def __init__(self, log: EventLog, capacity: int, max_bytes: int, on_batch: Callable[[Batch[T]], None]) -> None:
+    def __init__(self, log: EventStore, capacity: int, max_bytes: int, on_batch: Callable[[Batch[T]], None]) -> None:
         self._log = log
         self._capacity = capacity
         self._max_bytes = max_bytes
@@ -127,7 +129,8 @@ class EventWriter(Generic[T]):
             offsets |= submission.offsets
         try:
             flags = iter(self._log.append(events, accepted, offsets))
-            return Batch(submissions, [[next(flags) for _ in s.events] for s in submissions], None, accepted)
+            stored = [[next(flags) for _ in submission.events] for submission in submissions]
+            return Batch(submissions, stored, None, accepted, self._log.last())
         except StoreError as error:
             return Batch(submissions, [], error, accepted)
         except Exception as error:

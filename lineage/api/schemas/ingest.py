@@ -57,6 +57,14 @@ class ForwardStatus(ResponseModel):
     cursor: int
 
 
+class InstanceStatus(ResponseModel):
+    """Role of an instance that shares its log with others; `writer` is the name of the one that writes, if known."""
+
+    name: str
+    writes: bool
+    writer: str | None
+
+
 class Statistics(ResponseModel):
     """Counts since the start; `logged` and `deadLetters` count what the log holds, `refused` is by error code.
 
@@ -71,6 +79,7 @@ class Statistics(ResponseModel):
     waiting: int
     listeners: int
     unapplied: list[UnappliedEvent | UnderivedJob]
+    instance: InstanceStatus | None
     forward: ForwardStatus | None
     kafka: KafkaStatus | None
     logged: int

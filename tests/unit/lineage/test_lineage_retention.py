@@ -3,7 +3,6 @@
 
 import json
 import random
-import sqlite3
 import time
 from random import randbytes
 
@@ -30,9 +29,7 @@ from lineage.graph import SETTLED, Graph, LineageRecords, export_graph, run_outc
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog
-from lineage.store.graph_as_of import graph_at
 from lineage.store.projection import Projection
-from lineage.store.rows import known_since
 
 FAR = 2**62
 READER = EventReader(RULES)
@@ -113,21 +110,6 @@ def test_snapshot_replaces_any_part_of_a_generated_run_history(seed):
         assert full_state(part) == expected
 
 
-def since(directory):
-    connection = sqlite3.connect(directory / "lineage.db")
-    try:
-        return known_since(connection)
-    finally:
-        connection.close()
-
-
-@pytest.fixture
-def log(tmp_path):
-    log = EventLog(tmp_path)
-    yield log
-    log.close()
-
-
 def built(log):
     state = Projection(log, READER)
     for _ in state.build():
@@ -141,7 +123,8 @@ def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeyp
     made = [read(json.loads(line)) for line in recorded_lines(file.name)]
     log.append(originals(made))
     expected = full_state(built(log).lineage)
-    monkeypatch.setattr("lineage.store.snapshots.SLICE", 3)
+    for module in ("lineage.store.snapshots", "lineage.store.postgres.snapshots"):
+        monkeypatch.setattr(f"{module}.SLICE", 3)
     for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
         while log.compact(READER, before) or log.compact(READER, before + 1):
             assert full_state(built(log).lineage) == expected
@@ -152,7 +135,7 @@ def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeyp
     assert log.append(originals(made)) == [False] * len(made), "a compacted event is still known as a duplicate"
 
 
-def test_recent_unapplied_and_dead_events_are_kept(log, tmp_path):
+def test_recent_unapplied_and_dead_events_are_kept(log, store):
     old, young = event("START", 0), event("COMPLETE", 1)
     log.append(originals([old, young]))
     assert log.compact(READER, old.order.time) == 0
@@ -164,18 +147,18 @@ def test_recent_unapplied_and_dead_events_are_kept(log, tmp_path):
     assert log.compact(READER, FAR) == 0
     log.dead_letters.release(DeadLetterKind.FOLD, old.order.hash)
     assert log.compact(READER, FAR) == 1
-    assert since(tmp_path) == old.order.time
+    assert store.known_since() == old.order.time
     assert [item.original for item in log.after(0, 10)] == [young.original]
 
 
-def test_past_graphs_are_available_back_to_the_compaction(log, tmp_path):
+def test_past_graphs_are_available_back_to_the_compaction(log, store):
     made = [event("START", n, run=n, job=f"job{n}", outputs=[dataset(f"d{n}")]) for n in range(6)]
     log.append(originals(made))
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
-    assert [graph_at(tmp_path / "lineage.db", item.order.time, READER) for item in made] == wanted
+    assert [store.graph_at(item.order.time, READER) for item in made] == wanted
     assert log.compact(READER, made[3].order.time) == 3
-    assert since(tmp_path) == made[2].order.time
-    assert [graph_at(tmp_path / "lineage.db", item.order.time, READER) for item in made[2:]] == wanted[2:]
+    assert store.known_since() == made[2].order.time
+    assert [store.graph_at(item.order.time, READER) for item in made[2:]] == wanted[2:]
 
 
 def test_compaction_frees_disk_space(tmp_path):

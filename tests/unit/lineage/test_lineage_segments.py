@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Segments of the log: the same events, in less space."""
 
-import sqlite3
-import tempfile
 from contextlib import closing
-from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lineage_events import RULES, dataset, original, schema
 
 from lineage.rules.event_reader import EventReader
-from lineage.store import EventLog, EventQuery
+from lineage.store import EventQuery
 from lineage.store import segments as segments_module
 
 FAR = 2**62
@@ -28,26 +25,40 @@ def no_damage(content_hash, error):
     raise AssertionError(f"{content_hash.hex()}: {error}")
 
 
-def rows(directory, table):
-    with closing(sqlite3.connect(directory / "lineage.db")) as connection:
-        return connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+def rows(store, table):
+    return store.execute(f"SELECT count(*) FROM {table}")[0][0]
 
 
 def events(count, first=0):
     return [original("RUNNING", second, outputs=[dataset("t", schema=schema("a"))]) for second in range(first, count)]
 
 
+class Reopened:
+    """Log that can be closed and opened again."""
+
+    def __init__(self, store):
+        self._store = store
+        self._log = store.open()
+
+    def __getattr__(self, name):
+        return getattr(self._log, name)
+
+    def reopen(self):
+        self._log.close()
+        self._log = self._store.open()
+
+
 STEPS = st.lists(st.sampled_from(["append", "seal", "compact", "reopen"]), min_size=1, max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS, chance=st.randoms(use_true_random=False))
-def test_events_are_equal_in_and_out_of_segments(steps, chance):
+def test_events_are_equal_in_and_out_of_segments(store, steps, chance):
     made = events(60)
     chance.shuffle(made)
     kept = []
-    with tempfile.TemporaryDirectory() as directory:
-        log = EventLog(Path(directory))
+    store.fresh()
+    with closing(Reopened(store)) as log:
         for step in steps:
             if step == "append":
                 added = [made.pop() for _ in range(min(len(made), chance.randrange(5)))]
@@ -61,65 +72,61 @@ def test_events_are_equal_in_and_out_of_segments(steps, chance):
                     pass
                 kept = [item for item in kept if item.time >= before]
             elif step == "reopen":
-                log.close()
-                log = EventLog(Path(directory))
+                log.reopen()
             assert [stored.original for stored in log.events(no_damage)] == kept
             by_time = sorted(kept, key=lambda item: item.time)
             page = EventQuery(newest_first=False, offset=len(kept) // 2)
             assert log.run_events(page) == ([item.data for item in by_time[len(kept) // 2 :]], len(kept))
             for item in kept[:3]:
                 assert log.event(item.hash).original == item
-        log.close()
 
 
-def test_only_full_segments_are_sealed(tmp_path):
-    with closing(EventLog(tmp_path)) as log:
+def test_only_full_segments_are_sealed(store):
+    with closing(store.open()) as log:
         log.append(events(3))
         assert log.seal() == 0
         log.append(events(9, first=3))
         assert (log.seal(), log.seal(), log.seal()) == (4, 4, 0)
-        assert (rows(tmp_path, "segments"), rows(tmp_path, "bodies")) == (2, 1)
+        assert (rows(store, "segments"), rows(store, "bodies")) == (2, 1)
 
 
-def test_large_events_end_a_segment_early(tmp_path, monkeypatch):
+def test_large_events_end_a_segment_early(store, monkeypatch):
     monkeypatch.setattr(segments_module, "SEGMENT_BYTES", 1)
-    with closing(EventLog(tmp_path)) as log:
+    with closing(store.open()) as log:
         log.append(events(2))
         assert (log.seal(), log.seal(), log.seal()) == (1, 1, 0)
 
 
-def test_a_segment_is_dropped_with_its_last_event(tmp_path):
-    with closing(EventLog(tmp_path)) as log:
+def test_a_segment_is_dropped_with_its_last_event(store):
+    with closing(store.open()) as log:
         made = events(8)
         log.append(made)
         assert (log.seal(), log.seal()) == (4, 4)
         log.compact(READER, made[3].time)
-        assert rows(tmp_path, "segments") == 2
+        assert rows(store, "segments") == 2
         log.compact(READER, made[4].time)
-        assert rows(tmp_path, "segments") == 1
+        assert rows(store, "segments") == 1
         log.compact(READER, FAR)
-        assert rows(tmp_path, "segments") == 0
+        assert rows(store, "segments") == 0
 
 
-def test_a_damaged_segment_is_reported_for_each_of_its_events(tmp_path):
-    with closing(EventLog(tmp_path)) as log:
+def test_a_damaged_segment_is_reported_for_each_of_its_events(store):
+    with closing(store.open()) as log:
         made = events(8)
         log.append(made)
         assert (log.seal(), log.seal()) == (4, 4)
-        with closing(sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)) as connection:
-            connection.execute("UPDATE segments SET body = substr(body, 1, 50) WHERE first = 1")
+        store.execute("UPDATE segments SET body = substr(body, 1, 50) WHERE first = 1")
         damaged = []
         found = [stored.original for stored in log.events(lambda content_hash, _error: damaged.append(content_hash))]
         assert found == made[4:]
         assert damaged == [item.hash for item in made[:4]]
 
 
-def test_a_damaged_event_does_not_keep_others_from_their_segment(tmp_path):
-    with closing(EventLog(tmp_path)) as log:
+def test_a_damaged_event_does_not_keep_others_from_their_segment(store):
+    with closing(store.open()) as log:
         made = events(4)
         log.append(made)
-        with closing(sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)) as connection:
-            connection.execute("UPDATE bodies SET body = substr(body, 1, 50) WHERE seq = 2")
+        store.execute("UPDATE bodies SET body = substr(body, 1, 50) WHERE seq = 2")
         assert log.seal() == 4
         damaged = []
         found = [stored.original for stored in log.events(lambda content_hash, _error: damaged.append(content_hash))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Event log and its writer, with real files."""
+"""Event log in SQLite and in Postgres, and its writer."""
 
 import sqlite3
 import threading
@@ -19,15 +19,9 @@ from lineage.store import (
     StoreFull,
     StoreUnusable,
 )
-from lineage.store import log as log_module
+from lineage.store import log as sqlite_module
 from lineage.store.compression import compress
-
-
-@pytest.fixture
-def log(tmp_path):
-    log = EventLog(tmp_path)
-    yield log
-    log.close()
+from lineage.store.postgres import log as postgres_module
 
 
 def _no_damage(content_hash, error):
@@ -45,10 +39,10 @@ def test_duplicate_event_is_stored_once(log):
     assert _originals(log.events(_no_damage)) == [first, second]
 
 
-def test_log_can_be_reopened(tmp_path):
+def test_log_can_be_reopened(store):
     made = original("START", 0)
     for _ in range(2):
-        log = EventLog(tmp_path)
+        log = store.open()
         log.append([made])
         assert _originals(log.events(_no_damage)) == [made]
         log.close()
@@ -67,7 +61,8 @@ def test_run_events_are_paged_by_time(log):
 def test_page_is_bounded_by_bytes(log, monkeypatch):
     made = [original("RUNNING", second, run_facets={"big": {"text": "x" * 1000}}) for second in range(5)]
     log.append(made)
-    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 2 * len(made[0].data) + 1)
+    for module in (sqlite_module, postgres_module):
+        monkeypatch.setattr(module, "MAX_PAGE_BYTES", 2 * len(made[0].data) + 1)
     read = []
     pages = []
     while len(read) < 5:
@@ -76,7 +71,8 @@ def test_page_is_bounded_by_bytes(log, monkeypatch):
         pages.append(len(page))
         read += page
     assert (pages, read) == ([2, 2, 1], [item.data for item in made])
-    monkeypatch.setattr(log_module, "MAX_PAGE_BYTES", 1)
+    for module in (sqlite_module, postgres_module):
+        monkeypatch.setattr(module, "MAX_PAGE_BYTES", 1)
     assert log.run_events(EventQuery())[0] == [made[-1].data]
 
 
@@ -92,9 +88,11 @@ def test_full_store_rejects_the_batch_and_stays_readable(tmp_path):
     log.close()
 
 
-def test_directory_is_locked_by_one_process(log, tmp_path):
+def test_directory_is_locked_by_one_process(store):
+    log = store.open()
     with pytest.raises(StoreUnusable, match="in use by another lineage service"):
-        EventLog(tmp_path)
+        store.open()
+    log.close()
 
 
 def test_newer_file_version_is_not_modified(tmp_path):
@@ -170,8 +168,8 @@ def _submit_all(writer, count):
         writer.submit([original("RUNNING", second)], None)
 
 
-def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_path):
-    log = EventLog(tmp_path)
+def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(store):
+    log = store.open()
     batches = []
     done = threading.Event()
 
@@ -180,8 +178,7 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
         done.set()
 
     writer = EventWriter(log, 10, 2**20, on_batch)
-    blocker = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
-    blocker.execute("DROP TABLE events")
+    store.execute("DROP TABLE events")
     writer.submit([original("START", 0)], "lost")
     assert done.wait(10)
     assert isinstance(batches[0].error, StoreError)
@@ -190,7 +187,6 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(tmp_
     writer.submit([original("START", 1)], "also")
     assert done.wait(10)
     writer.close()
-    blocker.close()
     log.close()
 
 
@@ -228,30 +224,28 @@ def test_file_of_the_first_version_is_migrated(tmp_path):
     log.close()
 
 
-def test_reader_resumes_at_its_position(tmp_path):
-    log = EventLog(tmp_path)
+def test_reader_resumes_at_its_position(store):
+    log = store.open()
     made = [original("RUNNING", second) for second in range(5)]
     log.append(made)
     first = log.after(log.position("reader"), 2)
     assert _originals(first) == made[:2]
     log.set_position("reader", first[-1].seq)
     log.close()
-    log = EventLog(tmp_path)
+    log = store.open()
     assert _originals(log.after(log.position("reader"), 10)) == made[2:]
     assert log.after(log.last(), 10) == []
     log.close()
 
 
-def test_damaged_rows_are_reported_and_others_read(tmp_path):
-    log = EventLog(tmp_path)
+def test_damaged_rows_are_reported_and_others_read(store):
+    log = store.open()
     made = [original("RUNNING", second) for second in range(4)]
     log.append(made)
-    connection = sqlite3.connect(tmp_path / "lineage.db", isolation_level=None)
-    connection.execute("UPDATE bodies SET body = x'7b' WHERE seq = 1")
+    store.execute("UPDATE bodies SET body = ? WHERE seq = 1", (b"{",))
     changed = compress(made[1].data.replace(b"RUNNING", b"START"))
-    connection.execute("UPDATE bodies SET body = ? WHERE seq = 2", (changed,))
-    connection.execute("UPDATE bodies SET body = substr(body, 1, 100) WHERE seq = 3")
-    connection.close()
+    store.execute("UPDATE bodies SET body = ? WHERE seq = 2", (changed,))
+    store.execute("UPDATE bodies SET body = substr(body, 1, 100) WHERE seq = 3")
     damaged = []
     assert _originals(log.events(lambda content_hash, error: damaged.append((content_hash, str(error))))) == made[3:]
     assert [content_hash for content_hash, _ in damaged] == [item.hash for item in made[:3]]

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event log in Postgres: appending with the lease, and reading in order of arrival or by event time."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lineage.events import Kind, Original
+from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.rules.event_reader import EventReader
+from lineage.store import segments
+from lineage.store.compression import compress, decompress
+from lineage.store.database import lock_directory
+from lineage.store.dead_letters import DeadLetterKind
+from lineage.store.event_query import EventQuery
+from lineage.store.offsets import Offsets
+from lineage.store.postgres import sql
+from lineage.store.postgres.address import PASSWORD, PostgresAddress
+from lineage.store.postgres.connections import Connection
+from lineage.store.postgres.dead_letters import PostgresDeadLetters
+from lineage.store.postgres.lease import WriterLease
+from lineage.store.postgres.listener import Listener
+from lineage.store.postgres.migrate import migrate
+from lineage.store.postgres.offsets import PostgresOffsets, set_offsets
+from lineage.store.postgres.reading import ReadingConnection, bodies, read_events
+from lineage.store.postgres.snapshots import PostgresSnapshots
+from lineage.store.rows import (
+    END_OF_TIME,
+    MAX_PAGE_BYTES,
+    PAGE,
+    DamagedRowHandler,
+    EventRow,
+    StoredEvent,
+    stored_event,
+    stored_events,
+    up_to,
+)
+
+
+class PostgresLog:
+    """Log of one database, written by one instance at a time. Thread-safe.
+
+    The data directory of each instance is locked against other processes.
+    """
+
+    def __init__(self, address: PostgresAddress, directory: Path, instance: str) -> None:
+        """Open or create the log, and take the lease if it is free. `instance` is the name that others show.
+
+        Raises:
+            StoreError: the server cannot be reached, or rejects the login.
+            StoreUnusable: the directory is in use, or the tables are of another version.
+        """
+        self._lock_file = lock_directory(directory)
+        try:
+            migrate(address)
+            self.address = address
+            self.lease = WriterLease(address, instance)
+            if self.lease.take():
+                self.lease.activate()
+            self._last_of_epoch = (0, 0)
+        except BaseException:
+            os.close(self._lock_file)
+            raise
+        self._reader = ReadingConnection(address)
+        self._listener = Listener(address)
+        self.snapshots = PostgresSnapshots(self._reader, self.lease)
+        self.offsets = PostgresOffsets(self._reader)
+        self.dead_letters = PostgresDeadLetters(self._reader, self.lease)
+        self.lease_is_free()
+
+    @property
+    def location(self) -> str:
+        """Return the URL of the database, without a password."""
+        return str(self.address)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return environment variables that a subprocess needs to read the log."""
+        return {} if self.address.password is None else {PASSWORD: self.address.password}
+
+    @property
+    def writes(self) -> bool:
+        """Return whether this instance is the writing one."""
+        return self.lease.writes
+
+    def check_writes(self) -> None:
+        """Raise NotWriter, which names the writing instance, unless this is the one."""
+        if not self.lease.writes:
+            raise self.lease.not_writer()
+
+    def append(
+        self, events: Sequence[Original], accepted: int | None = None, offsets: Offsets | None = None
+    ) -> list[bool]:
+        """Store events in one transaction; on return they are on disk. False for each one stored before.
+
+        `accepted` is the time of acceptance in nanoseconds, by default now. `offsets` are those after the records of
+        Kafka that the events were read from.
+
+        Raises:
+            NotWriter: another instance writes; nothing of the batch was stored.
+            StoreFull: no space left; nothing of the batch was stored.
+            StoreError: storing failed otherwise. Where the connection broke all of the batch may have been stored.
+        """
+        accepted = time.time_ns() if accepted is None else accepted
+        unique = {event.hash: event for event in events}
+        values = _columns(list(unique.values()), accepted)
+        with self.lease.writing() as connection:
+            rows = _insert(connection, values) if unique else []
+            set_offsets(connection, offsets or {})
+            epoch = self.lease.epoch
+        if rows:
+            self._last_of_epoch = (epoch, rows[-1][0])
+        stored = {content_hash for _, content_hash in rows}
+        # True only for the first of equal events.
+        return [event.hash in stored and unique.pop(event.hash, None) is not None for event in events]
+
+    def events(self, on_damaged: DamagedRowHandler, after: int = 0) -> Iterator[StoredEvent]:
+        """Yield every event after number `after` that is not compacted, in order of arrival.
+
+        Damaged rows are skipped and go to `on_damaged`.
+        """
+        place = after
+        while rows := self._read_rows(place, PAGE):
+            yield from stored_events(rows, on_damaged)
+            place = rows[-1].seq
+
+    def event(self, content_hash: bytes) -> StoredEvent | None:
+        """Return the event stored under a hash, or None.
+
+        Raises:
+            ValueError: the row is damaged.
+        """
+        with self._reader.reading() as connection:
+            rows = read_events(connection, sql.EVENT, (content_hash,))
+        return stored_event(rows[0]) if rows else None
+
+    def after(self, seq: int, limit: int) -> list[StoredEvent]:
+        """Return up to `limit` events after number `seq`, in order of arrival.
+
+        Damaged rows are skipped: they are dead letters already. The page is empty only at the end of the log.
+        """
+        while rows := self._read_rows(seq, limit):
+            if found := list(stored_events(rows, lambda _hash, _error: None)):
+                return found
+            seq = rows[-1].seq
+        return []
+
+    def number(self, content_hash: bytes) -> int:
+        """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
+        return self._reader.number(sql.NUMBER, (content_hash,))
+
+    def count(self) -> int:
+        """Return the number of events in the log, without compacted ones."""
+        return self._reader.number(sql.COUNT)
+
+    def last(self) -> int:
+        """Return the number of the last event; 0 if there is none."""
+        epoch, last = self._last_of_epoch
+        if self.lease.writes and self.lease.epoch == epoch:
+            return last
+        return self._reader.number(sql.LAST)
+
+    def compacted_through(self) -> int:
+        """Return the greatest number of a compacted event; 0 if there is none."""
+        return self._reader.number(sql.COMPACTED_THROUGH)
+
+    def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
+        """Return one page of run events as they came, and the total number of matches.
+
+        A page ends before `limit` if one more event would exceed `MAX_PAGE_BYTES`; it holds at least one.
+        """
+        where = sql.RUN_EVENTS + (sql.OF_RUN if query.run is not None else "")
+        values = {
+            "kind": Kind.RUN.value,
+            "after": 0 if query.after is None else query.after,
+            "before": END_OF_TIME if query.before is None else query.before,
+            "run": query.run and query.run.lower(),
+            "limit": query.limit,
+            "offset": query.offset,
+        }
+        page = sql.RUN_EVENTS_PAGE.format(where=where, order="DESC" if query.newest_first else "ASC")
+        with self._reader.reading() as connection:
+            rows = bodies(connection).joined(connection.execute(page, values, binary=True))
+            found = [body for (body,) in up_to(MAX_PAGE_BYTES, ((decompress(row[-1]),) for row in rows), 0)]
+            total: Any = connection.execute(sql.COUNT_RUN_EVENTS.format(where=where), values).fetchone()
+        return found, total[0]
+
+    def latest_run_events(self, number: int) -> list[StoredEvent]:
+        """Return the latest `number` run events by event time, newest first. Damaged rows are left out."""
+        with self._reader.reading() as connection:
+            rows = read_events(connection, sql.LATEST_RUN_EVENTS, (Kind.RUN.value, number))
+        return list(stored_events(rows, lambda _hash, _error: None))
+
+    def position(self, name: str) -> int:
+        """Return the position of a reader: the number of the last event that it has processed."""
+        return self._reader.number(sql.POSITION, (name,))
+
+    def set_position(self, name: str, seq: int) -> None:
+        """Store the position of a reader of the writing instance; events after it are not compacted."""
+        with self.lease.writing() as connection:
+            connection.execute(sql.SET_POSITION, (name, seq))
+
+    def keep_position(self, name: str | None) -> None:
+        """Register this reader, if any, and remove all others, whose unread events would never be compacted."""
+        names = [] if name is None else [name]
+        with self.lease.writing() as connection:
+            connection.execute(sql.REMOVE_OTHER_POSITIONS, (names,))
+            for registered in names:
+                connection.execute(sql.ADD_POSITION, (registered,))
+
+    def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
+        """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
+
+        Unusable rows become dead letters, which are not compacted.
+        """
+        while True:
+            damaged: list[tuple[bytes, Exception]] = []
+            removed = self.snapshots.compact(
+                reader, before, arrived_before, lambda *one, damaged=damaged: damaged.append(one)
+            )
+            for content_hash, error in damaged:
+                self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
+            if removed or not damaged:
+                return removed
+
+    def seal(self) -> int:
+        """Compress the oldest `SEGMENT_EVENTS` single events together; return their number, 0 if there are fewer."""
+        self.check_writes()
+        rows = segments.next_segment(self._reader.rows(sql.OLDEST_BODIES, (segments.SEGMENT_EVENTS,)))
+        if not rows:
+            return 0
+        first, last = rows[0][0], rows[-1][0]
+        packed = segments.packed_segment(rows)
+        with self.lease.writing() as connection:
+            # Events that were compacted meanwhile stay in the segment, which retention drops later.
+            connection.execute(sql.DELETE_BODIES_BETWEEN, (first, last))
+            connection.execute(sql.INSERT_SEGMENT, (first, last, packed))
+        return len(rows)
+
+    def shrink(self) -> None:
+        """Leave free space to autovacuum."""
+
+    def wait(self, seconds: float) -> None:
+        """Return when another instance has stored events, at the latest after `seconds`."""
+        self._listener.wait(seconds)
+
+    def lease_is_free(self) -> bool:
+        """Return whether no instance has the lease; read the name of the one that has it."""
+        row = self._reader.row(sql.HOLDER)
+        self.lease.holder, held = row or ("", False)
+        return not held
+
+    def close(self) -> None:
+        """Give the lease up and close all connections."""
+        self.lease.give_up()
+        self._listener.close()
+        self._reader.close()
+        os.close(self._lock_file)
+
+    def _read_rows(self, after: int, limit: int) -> list[EventRow]:
+        with self._reader.reading() as connection:
+            return read_events(connection, sql.EVENTS_AFTER, (after, END_OF_TIME, limit))
+
+
+def _columns(events: Sequence[Original], accepted: int) -> dict[str, object]:
+    """Return the columns of events as values of `INSERT_EVENTS`."""
+    return {
+        "accepted": accepted,
+        "hashes": [event.hash for event in events],
+        "kinds": [event.kind.value for event in events],
+        "times": [min(event.time, accepted + MAX_CLOCK_SKEW) for event in events],
+        "runs": [event.run for event in events],
+        "bodies": [compress(event.data) for event in events],
+    }
+
+
+def _insert(connection: Connection, values: dict[str, object]) -> list[tuple[int, bytes]]:
+    """Insert new events, and notify reading instances at the commit; return number and hash of the new ones."""
+    rows: list[tuple[int, bytes]] = connection.execute(sql.INSERT_EVENTS, values, binary=True).fetchall()
+    if rows:
+        connection.execute(sql.NOTIFY, (str(rows[-1][0]),))
+    return rows

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Snapshots of compacted events in Postgres."""
+
+from collections.abc import Iterator
+
+from lineage.events import Event
+from lineage.graph.records import LineageRecords
+from lineage.graph.snapshot import Snapshot, restore, snapshots_of, subjects_of
+from lineage.rules.event_reader import EventReader
+from lineage.store.postgres import sql
+from lineage.store.postgres.connections import Connection
+from lineage.store.postgres.lease import WriterLease
+from lineage.store.postgres.reading import ReadingConnection, read_events, snapshot_of, snapshot_page
+from lineage.store.rows import DamagedRowHandler, row_key, snapshot_body
+from lineage.store.snapshots import SLICE, readable_events
+
+
+class PostgresSnapshots:
+    """Table of snapshots."""
+
+    def __init__(self, reader: ReadingConnection, lease: WriterLease) -> None:
+        self._reader = reader
+        self._lease = lease
+
+    def all(self) -> Iterator[Snapshot]:
+        """Yield every snapshot in restore order."""
+        page: list[Snapshot] = []
+        while page := self._read_page(page):
+            yield from page
+
+    def compact(self, reader: EventReader, before: int, arrived_before: int, on_unusable: DamagedRowHandler) -> int:
+        """Move one slice of events into snapshots, as `lineage.store.snapshots.Snapshots.compact` does.
+
+        Raises:
+            StoreError: the database cannot be written, or another instance writes; nothing was removed.
+            StoreUnusable: a snapshot cannot be read; nothing was removed.
+        """
+        with self._reader.reading() as connection:
+            rows = read_events(connection, sql.REMOVABLE, (before, arrived_before, SLICE))
+            events = list(readable_events(rows, reader, on_unusable))
+            changed = _merged_rows(connection, events)
+        if not events:
+            return 0
+        removed = {event.order.hash for event in events}
+        numbers = [row.seq for row in rows if row.hash in removed]
+        with self._lease.writing() as connection:
+            _remove(connection, list(removed), numbers)
+            with connection.cursor() as cursor:
+                cursor.executemany(sql.PUT_SNAPSHOT, changed)
+            known_since = max(event.order.time for event in events)
+            connection.execute(sql.SET_RETENTION, (known_since, max(numbers)))
+        return len(events)
+
+    def _read_page(self, previous: list[Snapshot]) -> list[Snapshot]:
+        with self._reader.reading() as connection:
+            return snapshot_page(connection, previous[-1].key if previous else None)
+
+
+def _merged_rows(connection: Connection, events: list[Event]) -> list[tuple[str, str, bytes]]:
+    """Return the rows of all snapshots that the events change, with the events merged into them."""
+    keys = {key for event in events for key in subjects_of(event)}
+    lineage = LineageRecords()
+    restore(lineage, [found for key in sorted(keys) if (found := snapshot_of(connection, key)) is not None])
+    for event in events:
+        lineage.apply(event)
+    return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
+
+
+def _remove(connection: Connection, hashes: list[bytes], numbers: list[int]) -> None:
+    """Remove events; their hashes stay, so that they are not stored again."""
+    connection.execute(sql.DELETE_EVENTS, (hashes,))
+    connection.execute(sql.INSERT_COMPACTED, (hashes,))
+    connection.execute(sql.DELETE_BODIES, (numbers,))
+    connection.execute(sql.DELETE_EMPTY_SEGMENTS, {"first": min(numbers), "last": max(numbers)})
