@@ -215,6 +215,7 @@ class PostgresLog:
 
         Unusable rows become dead letters, which are not compacted.
         """
+        self.check_writes()
         while True:
             damaged: list[tuple[bytes, Exception]] = []
             removed = self.snapshots.compact(
