@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.maintenance`: backup, restore and check of a data directory.
+"""`python -m lineage.maintenance`: backup, restore and check of a log.
 
     backup --data DIRECTORY FILE     copy the log, also while the service runs
     restore --data DIRECTORY FILE    replace the log by a copy; the service must be stopped
     check --data DIRECTORY           read every event and every snapshot; the service may run
+    check --store URL                the same for a log in Postgres, which pg_dump backs up
 
 Exit codes: 0 done, 1 `check` found damage, 2 failed, with a one-line error.
 """
@@ -19,8 +20,11 @@ from pathlib import Path
 from lineage.graph import LineageRecords
 from lineage.graph.snapshot import restore as restore_snapshots
 from lineage.store.database import FILE_NAME, lock_directory
-from lineage.store.errors import StoreUnusable
-from lineage.store.rows import PAGE, event_rows, snapshot_page, stored_events
+from lineage.store.errors import StoreError, StoreUnusable
+from lineage.store.graph_as_of import FileRows, LogRows
+from lineage.store.postgres.address import PASSWORD, PostgresAddress, check_url
+from lineage.store.postgres.sql import SCHEMA
+from lineage.store.rows import END_OF_TIME, stored_events
 from lineage.store.schema import SCHEMA_VERSION
 
 
@@ -94,27 +98,49 @@ def check(file: Path) -> tuple[str, list[str]]:
                     " use the service that wrote it"
                 )
             damage += [row[0] for row in log.execute("PRAGMA integrity_check") if row[0] != "ok"]
-            damage += _damaged_snapshots(log) + _damaged_events(log)
+            damage += damaged_rows(FileRows(log))
             return _contents_summary(file), damage
     except sqlite3.Error as error:
         raise MaintenanceError(f"cannot read {file}: {error}") from error
 
 
-def _damaged_events(log: sqlite3.Connection) -> list[str]:
+def check_database(address: PostgresAddress) -> tuple[str, list[str]]:
+    """Read everything in a log in Postgres; return a summary of its contents and the list of damage.
+
+    Raises:
+        MaintenanceError: the database cannot be read, or has no log.
+    """
+    # Imported here: without Postgres, the service does not need the driver.
+    from lineage.store.postgres.rows_as_of import rows_of
+
+    try:
+        with rows_of(address) as log:
+            events, snapshots = log.counts()
+            return f"{events} events and {snapshots} snapshots", damaged_rows(log)
+    except StoreError as error:
+        raise MaintenanceError(str(error)) from error
+
+
+def damaged_rows(log: LogRows) -> list[str]:
+    """Read every snapshot and every event of a log; return the list of damage."""
+    return _damaged_snapshots(log) + _damaged_events(log)
+
+
+def _damaged_events(log: LogRows) -> list[str]:
     damage: list[str] = []
     place = 0
-    while rows := event_rows(log, place, PAGE):
+    while rows := log.event_rows(place, END_OF_TIME):
         for _ in stored_events(rows, lambda content_hash, error: damage.append(f"event {content_hash.hex()}: {error}")):
             pass
         place = rows[-1].seq
     return damage
 
 
-def _damaged_snapshots(log: sqlite3.Connection) -> list[str]:
+def _damaged_snapshots(log: LogRows) -> list[str]:
     lineage = LineageRecords()
     snapshots = None
     try:
-        while snapshots := snapshot_page(log, snapshots[-1].key if snapshots else None):
+        while snapshots := log.snapshot_page(snapshots[-1].key if snapshots else None):
             restore_snapshots(lineage, snapshots)
     except Exception as error:
         return [f"snapshots: {error!r}"]
@@ -150,6 +176,19 @@ def _set_aside(place: Path) -> Path | None:
     return kept
 
 
+def _database(text: str) -> str:
+    try:
+        return check_url(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _check_place(place: str | Path) -> tuple[str, list[str]]:
+    if isinstance(place, Path):
+        return check(place)
+    return check_database(PostgresAddress(place, os.environ.get(PASSWORD)))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code."""
     parser = argparse.ArgumentParser(
@@ -158,19 +197,27 @@ def main(arguments: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, file in (("backup", True), ("restore", True), ("check", False)):
         command = commands.add_parser(name)
-        command.add_argument("--data", type=Path, required=True, help="directory of the event log")
+        places = command.add_mutually_exclusive_group(required=True)
+        places.add_argument("--data", type=Path, help="directory of the event log")
+        places.add_argument("--store", type=_database, metavar="URL", help=f"log in Postgres; password: {PASSWORD}")
         if file:
             command.add_argument("file", type=Path, help="the backup")
     chosen = parser.parse_args(arguments)
     try:
+        if chosen.store and chosen.command != "check":
+            raise MaintenanceError(
+                f"cannot {chosen.command} {chosen.store}: it is a Postgres database; use pg_dump --schema={SCHEMA} and"
+                " pg_restore, with all instances stopped for a restore"
+            )
         match chosen.command:
             case "backup":
                 print(backup(chosen.data, chosen.file))
             case "restore":
                 print(restore(chosen.data, chosen.file))
             case _:
-                contents, damage = check(chosen.data / FILE_NAME)
-                print(f"{contents} are in {chosen.data / FILE_NAME}: " + ("damaged" if damage else "no damage"))
+                place = chosen.store or chosen.data / FILE_NAME
+                contents, damage = _check_place(place)
+                print(f"{contents} are in {place}: " + ("damaged" if damage else "no damage"))
                 print(*damage, sep="\n", end="\n" if damage else "")
                 return 1 if damage else 0
     except MaintenanceError as error:

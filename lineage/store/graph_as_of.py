@@ -44,7 +44,7 @@ def graph_at(path: Path, at: int, reader: EventReader) -> bytes:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         connection.execute("BEGIN")
-        return canonical_json(export_as_of(_FileRows(connection), at, reader))
+        return canonical_json(export_as_of(FileRows(connection), at, reader))
     finally:
         connection.close()
 
@@ -62,19 +62,22 @@ class LogRows(Protocol):
         """Return a page of rows after number `after`, of event time (ns) `until` or before."""
 
 
-class _FileRows:
+class FileRows:
     """Rows of a log file."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def known_since(self) -> int | None:
+        """Return the event time (ns) of the last compacted event; None if nothing was compacted."""
         return known_since(self._connection)
 
     def snapshot_page(self, after: Key | None) -> list[Snapshot]:
+        """Return a page of snapshots after `after`, in restore order."""
         return snapshot_page(self._connection, after)
 
     def event_rows(self, after: int, until: int) -> list[EventRow]:
+        """Return a page of rows after number `after`, of event time (ns) `until` or before."""
         return event_rows(self._connection, after, PAGE, until)
 
 

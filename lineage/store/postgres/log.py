@@ -3,12 +3,14 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.events.ids import RunId
+from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules.event_reader import EventReader
 from lineage.store import segments
 from lineage.store.compression import compress, decompress
@@ -24,7 +26,7 @@ from lineage.store.postgres.lease import WriterLease
 from lineage.store.postgres.listener import Listener
 from lineage.store.postgres.migrate import migrate
 from lineage.store.postgres.offsets import PostgresOffsets, set_offsets
-from lineage.store.postgres.reading import ReadingConnection, bodies, read_events
+from lineage.store.postgres.reading import ReadingConnection, bodies, read_events, snapshot_of
 from lineage.store.postgres.snapshots import PostgresSnapshots
 from lineage.store.rows import (
     END_OF_TIME,
@@ -147,6 +149,17 @@ class PostgresLog:
             seq = rows[-1].seq
         return []
 
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID.
+
+        Damaged rows are skipped: they are dead letters already.
+        """
+        with self._reader.reading() as connection:
+            snapshot = snapshot_of(connection, Key(Subject.RUN, (*run.job, run.run)))
+            found = connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True)
+            rows = [EventRow(*row) for row in bodies(connection).joined(found)]
+        return snapshot, list(stored_events(rows, lambda _hash, _error: None))
+
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
         return self._reader.number(sql.NUMBER, (content_hash,))
@@ -198,17 +211,26 @@ class PostgresLog:
         return self._reader.number(sql.POSITION, (name,))
 
     def set_position(self, name: str, seq: int) -> None:
-        """Store the position of a reader of the writing instance; events after it are not compacted."""
+        """Store the position of a reader of the log; events after it are not compacted.
+
+        Positions are those of the writing instance; another one stores nothing, and rebuilds from the log if events
+        were compacted that it has not applied.
+        """
+        if not self.lease.writes:
+            return
         with self.lease.writing() as connection:
             connection.execute(sql.SET_POSITION, (name, seq))
 
     def keep_position(self, name: str | None) -> None:
         """Register this reader, if any, and remove all others, whose unread events would never be compacted."""
-        names = [] if name is None else [name]
+        self.keep_positions([] if name is None else [name])
+
+    def keep_positions(self, names: Collection[str]) -> None:
+        """Register these readers, and remove all others, whose unread events would never be compacted."""
         with self.lease.writing() as connection:
-            connection.execute(sql.REMOVE_OTHER_POSITIONS, (names,))
-            for registered in names:
-                connection.execute(sql.ADD_POSITION, (registered,))
+            connection.execute(sql.REMOVE_OTHER_POSITIONS, (list(names),))
+            for name in names:
+                connection.execute(sql.ADD_POSITION, (name,))
 
     def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.

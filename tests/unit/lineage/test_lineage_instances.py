@@ -65,12 +65,13 @@ def test_one_instance_has_the_lease(postgres_store):
         for write in (
             lambda: two.seal(),
             lambda: two.compact(EventReader(RULES), 2**62),
-            lambda: two.set_position("reader", 1),
             lambda: two.dead_letters.park(DeadLetterKind.FOLD, b"h", "cause"),
             lambda: two.dead_letters.release(DeadLetterKind.FOLD, b"h"),
         ):
             with pytest.raises(NotWriter):
                 write()
+        two.set_position("reader", 1)
+        assert one.position("reader") == 0
         one.append([original("START", 0)])
         assert [stored.original for stored in two.after(0, 10)] == [original("START", 0)]
         assert not two.lease.take()

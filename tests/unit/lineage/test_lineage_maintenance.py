@@ -2,6 +2,7 @@
 """Backup, restore and integrity check of a log that a running service has open."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 from lineage_events import RULES, original
@@ -9,6 +10,7 @@ from lineage_events import RULES, original
 from lineage.maintenance import main
 from lineage.rules.event_reader import EventReader
 from lineage.store import EventLog
+from lineage.store.postgres.address import PASSWORD
 
 
 def no_damage(content_hash, error):
@@ -100,3 +102,23 @@ def test_errors_are_one_line(log, tmp_path, capsys, command, files, message):
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_log_in_postgres_is_checked(postgres_store, monkeypatch, capsys):
+    database = postgres_store.database
+    monkeypatch.setenv(PASSWORD, database.server.password)
+    with closing(postgres_store.open()) as log:
+        log.append([original("START", 0), original("RUNNING", 1), original("COMPLETE", 2)])
+        assert log.compact(EventReader(RULES), original("RUNNING", 1).time) == 1
+        assert main(["check", "--store", database.url]) == 0
+        assert f"2 events and 3 snapshots are in {database.url}: no damage" in capsys.readouterr().out
+        postgres_store.execute("UPDATE bodies SET body = ? WHERE seq = 2", (b"{",))
+        assert main(["check", "--store", database.url]) == 1
+        assert "cannot be read" in capsys.readouterr().out
+    assert main(["backup", "--store", database.url, "copy"]) == 2
+    assert "use pg_dump --schema=lineage" in capsys.readouterr().err
+    monkeypatch.setenv(PASSWORD, "wrong-secret")
+    assert main(["check", "--store", database.url]) == 2
+    refused = capsys.readouterr().err
+    assert "password authentication failed" in refused
+    assert "wrong-secret" not in refused
