@@ -10,7 +10,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.bench import lineage_abuse, lineage_functions, lineage_history, lineage_ingest, lineage_reads
+from tests.bench import (
+    lineage_abuse,
+    lineage_functions,
+    lineage_history,
+    lineage_ingest,
+    lineage_postgres,
+    lineage_reads,
+)
 from tests.bench.figures import Figures, Goal, format_number, print_figures, quantile
 from tests.bench.lineage_reads import LargeGraph
 from tests.bench.marquez_comparison import marquez_rounds
@@ -43,6 +50,7 @@ def measure(figures: Figures, folder: Path, rounds: int, huge: bool) -> None:
             measure_marquez_round(number)
     lineage_history.measure(figures, folder, lineage_history.SHORT)
     lineage_abuse.measure(figures, folder, 1)
+    lineage_postgres.measure(figures, folder / "postgres", rounds)
     for graph in (LARGE, HUGE) if huge else (LARGE,):
         lineage_reads.measure(figures, folder, graph, rounds)
 

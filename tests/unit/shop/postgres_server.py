@@ -59,6 +59,11 @@ class PostgresServer:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def process_id(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start the server and wait until it accepts connections."""
         with self._log.open("ab") as log:
