@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes to a dataset and data quality checks, collected from events.
 
-The graph holds neither, because they describe a transfer and not a dataset; the log does.
+They are read from the log: the graph keeps only the latest statistics of a run, not their course over time.
 """
 
 from collections.abc import Iterable, Iterator

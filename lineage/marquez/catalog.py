@@ -13,6 +13,7 @@ from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.job_record import JobRecord, RunRecord, Uses
 from lineage.marquez.column_facets import Transformations
+from lineage.marquez.input_facets import input_facets
 from lineage.marquez.sources import span_times
 from lineage.marquez.tags import Tag, tags_of_facets
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
@@ -143,7 +144,7 @@ class Catalog:
         return {
             **self.dataset_summary(dataset),
             "columnLineage": self._column_lineage(record),
-            "facets": self._lineage.facets(record),
+            "facets": self._facets_of_dataset(record),
             "deleted": False,
         }
 
@@ -181,7 +182,7 @@ class Catalog:
         versions = self.dataset_versions(dataset)
         identity = versions.id_of(version)
         summary = self.dataset_summary(dataset)
-        facets = self._lineage.facets(self._lineage.datasets[dataset])
+        facets = self._facets_of_dataset(self._lineage.datasets[dataset])
         run = self._lineage.run(version.run.run, version.run.job) if version.run else None
         return {
             **{key: summary[key] for key in ("type", "name", "physicalName", "namespace", "sourceName", "tags")},
@@ -211,10 +212,14 @@ class Catalog:
                     **identity_json(dataset),
                     "version": self.dataset_versions(dataset).version_id_used(facets, until),
                 },
-                "facets": {},
+                "facets": facets.transfer.values() if facets.transfer is not None else {},
             }
             for dataset, facets in sorted(uses.items(), key=lambda use: use[0])
         ]
+
+    def _facets_of_dataset(self, record: DatasetRecord) -> JsonObject:
+        """Return the facets of a dataset, and the input facets of its readers, as Marquez shows them."""
+        return {**input_facets(self._lineage, self._graph, record.id), **self._lineage.facets(record)}
 
     def field_type(self, column: Column) -> str | None:
         """Return the type of a column, or None if no schema has it."""
