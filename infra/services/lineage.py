@@ -4,14 +4,15 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from pydantic import Field
 
 from infra import credentials
-from infra.model import Endpoint, Probe, Python, Service, Site
+from infra.model import Endpoint, Probe, Python, Resource, Service, Site
 from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
-from infra.services import iceberg_catalog, kafka
+from infra.services import iceberg_catalog, kafka, postgres
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
@@ -22,6 +23,9 @@ API = Endpoint("api", 5000, scheme="http", published_as="lineage")
 ENDPOINTS = (API,)
 
 DATA = "data"
+DATABASE = "lineage"
+"""Database of the event log, where it is in Postgres."""
+
 RULES = "rules.json"
 LAB = "lab.json"
 PAGE = "page"
@@ -37,12 +41,19 @@ SERVICE_SECRETS = {
     name: name for name in (credentials.LINEAGE_ADMIN_KEY, credentials.LINEAGE_INGEST_KEY, credentials.LINEAGE_READ_KEY)
 }
 
+STORE_SECRETS = {"LINEAGE_STORE_PASSWORD": credentials.POSTGRES_PASSWORD}
+"""Environment variable of the service with the password of its log in Postgres."""
+
 
 class LineageSettings(SettingsSection):
     """Settings of the lineage service."""
 
     lineage_retain: str = Field(
         "30d", pattern=DURATION, description="age after which the lineage service compacts events: 12h, 30d"
+    )
+    lineage_store: Literal["sqlite", "postgres"] = Field(
+        "sqlite",
+        description="event log: sqlite, a file of the lineage service; postgres, a database of the lab's Postgres",
     )
     lineage_keys: BooleanSetting = Field(
         False, description="true: reading and sending lineage require an API key, which the lab's emitters have"
@@ -55,7 +66,7 @@ class LineageSettings(SettingsSection):
 
 
 def lineage_service(site: Site, settings: Settings) -> Service:
-    """Return the lineage service, which starts first and stops last, so that no event is lost.
+    """Return the lineage service, which starts before all that send events and stops after them.
 
     `_with_overview` adds the file `LAB`.
     """
@@ -69,17 +80,19 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
                 *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
+                *_store_options(site, settings),
                 *_access_options(settings.section(LineageSettings)),
                 *_forwarding_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
             components=(PAGE,) if site.has(PAGE) else (),
         ),
+        needs=tuple(resource.key for resource in _resources(site, settings)),
         endpoints=ENDPOINTS,
         ready=Probe(API.name, "/health"),
         files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
-        secrets=SERVICE_SECRETS,
+        secrets=SERVICE_SECRETS | (STORE_SECRETS if stores_in_postgres(settings) else {}),
         memory_mib=256,
     )
 
@@ -92,6 +105,22 @@ def _with_overview(service: Service, site: Site, settings: Settings, services: M
 
 def _render_json(content: object) -> str:
     return json.dumps(content, indent=2) + "\n"
+
+
+def stores_in_postgres(settings: Settings) -> bool:
+    """Return whether the event log is a database of the lab's Postgres."""
+    return settings.section(LineageSettings).lineage_store == "postgres"
+
+
+def _store_options(site: Site, settings: Settings) -> tuple[str, ...]:
+    if not stores_in_postgres(settings):
+        return ()
+    server = site.address(postgres.NAME, postgres.SQL.name)
+    return "--store", f"postgresql://{postgres.user(site)}@{server}/{DATABASE}"
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    return (postgres.database(site, DATABASE),) if stores_in_postgres(settings) else ()
 
 
 def _access_options(settings: LineageSettings) -> tuple[str, ...]:
@@ -125,6 +154,7 @@ DEFINITION = ServiceDefinition(
     complete=_with_overview,
     endpoints=ENDPOINTS,
     settings=LineageSettings,
+    resources=_resources,
     client_environment=_client_environment,
     client_secrets={
         "OPENLINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY,

@@ -302,3 +302,13 @@ def test_properties_escape_backslashes_and_reject_invalid_keys():
     assert render_properties({"a.b": "C:\\x", "c": True, "d": 3}) == "a.b=C:\\\\x\nc=true\nd=3\n"
     with pytest.raises(ValueError, match="invalid key"):
         render_properties({"a b": "1"})
+
+
+def test_lineage_service_stores_its_log_in_postgres_if_set():
+    made = build_lab(FakeSite(), LabSettings(lineage_store="postgres"))
+    service = made.service("lineage")
+    options = dict(zip(service.run.args[::2], service.run.args[1::2], strict=False))
+    assert options["--store"] == "postgresql://postgres@postgres:5432/lineage"
+    assert service.needs == ("database/lineage",)
+    assert service.secrets["LINEAGE_STORE_PASSWORD"] == "POSTGRES_PASSWORD"
+    assert "LINEAGE_STORE_PASSWORD" not in build_lab(FakeSite(), LabSettings()).service("lineage").secrets
