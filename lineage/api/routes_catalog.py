@@ -35,7 +35,7 @@ from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph import RunState, run_outcome
 from lineage.marquez import job_version_id
 from lineage.marquez.sources import is_hidden_namespace, names_of_kind, namespace_json, source_json, tag_json
-from lineage.marquez.tags import tags_of_facets
+from lineage.marquez.tags import tags_of_dataset, tags_of_facets
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -85,7 +85,7 @@ async def tags(service: ServiceDep, lists: NameListsDep, limit: Limit = 100, off
             found.update(tag.key for tag in tags_of_facets(lineage.jobs[job].facets.values()))
     async for datasets_part in in_slices(lists.index.datasets.all(), _ROWS_PER_SLICE):
         for dataset in datasets_part:
-            found.update(tag.key for tag in tags_of_facets(lineage.datasets[dataset].facets.values()))
+            found.update(tag.key for tag in tags_of_dataset(lineage.datasets[dataset]))
     return json_response({"tags": [tag_json(lineage, name) for name in sorted(found)[offset : offset + limit]]})
 
 

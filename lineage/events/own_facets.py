@@ -20,8 +20,8 @@ CATALOG_FACET = "lineageLab_catalog"
 DELETED_FACET = "lineageLab_deleted"
 """Facet of a job: the job is deleted until its next event."""
 
-TAGS_FACET = "lineageLab_tags"
-"""Facet of a job or dataset: the tags that requests added and removed, `{"added": [...], "removed": [...]}`."""
+REMOVED_TAGS_FACET = "lineageLab_removedTags"
+"""Facet of a job or dataset: the tags that requests removed, whichever producer states them."""
 
 DATASET_FACET = "lineageLab_dataset"
 """Facet of a dataset: type, physical name, source and schema location as Marquez's API states them."""
@@ -32,7 +32,7 @@ REFUSED_FACET = "lineageLab_refused"
 _SCHEMAS = {
     CATALOG_FACET: "LineageLabCatalogDatasetFacet",
     DELETED_FACET: "LineageLabDeletedJobFacet",
-    TAGS_FACET: "LineageLabTagsFacet",
+    REMOVED_TAGS_FACET: "LineageLabRemovedTagsFacet",
     DATASET_FACET: "LineageLabDatasetFacet",
     REFUSED_FACET: "LineageLabRefusedRunFacet",
 }

@@ -15,7 +15,7 @@ from lineage.graph.job_record import JobRecord, RunRecord, Uses
 from lineage.marquez.column_facets import Transformations
 from lineage.marquez.input_facets import input_facets
 from lineage.marquez.sources import span_times
-from lineage.marquez.tags import Tag, tags_of_facets
+from lineage.marquez.tags import Tag, tags_of_dataset, tags_of_facets
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10
@@ -152,7 +152,7 @@ class Catalog:
         """Render a dataset as a node of the lineage graph."""
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
-        tags = tags_of_facets(facets)
+        tags = tags_of_dataset(record)
         stated = facets.get(DATASET_FACET) or {}
         return {
             "id": identity_json(dataset),
@@ -189,7 +189,7 @@ class Catalog:
             "id": {**identity_json(dataset), "version": identity},
             "createdAt": format_time(version.order.time),
             "version": identity,
-            "fields": _field_rows(version.fields, tags_of_facets(facets)),
+            "fields": _field_rows(version.fields, tags_of_dataset(self._lineage.datasets[dataset])),
             "lifecycleState": None,
             "description": summary["description"],
             "currentSchemaVersion": version_id([dataset, version.fields]),

@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tags of jobs, datasets and columns: those of `tags` facets, and those that requests added and removed."""
+"""Tags of jobs, datasets and columns: those of `tags` facets, without those that requests removed.
+
+Requests are one producer of the standard facet among others. It cannot state that another producer's tag is removed;
+that is a facet of the service's own.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from lineage.events import JsonObject
-from lineage.events.own_facets import TAGS_FACET
+from lineage.events.own_facets import REMOVED_TAGS_FACET
+from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.descriptive_facets import DescriptiveFacets
+
+PRODUCER = "urn:lineage-lab:marquez-api"
+"""Producer of the events that writes of Marquez's API become."""
+
+_VALUE = "true"
+"""Value of a tag that a request added; the standard requires one, and Marquez's API has none."""
 
 
 class Tag(NamedTuple):
@@ -29,27 +41,38 @@ class RequestedTags(NamedTuple):
         """Return the state after one tag was removed."""
         return RequestedTags(self.added - {tag}, self.removed | {tag})
 
-    def content(self) -> JsonObject:
-        """Return the content of the facet that stores this state."""
-        return {
-            "added": [_tag_json(tag) for tag in sorted(self.added)],
-            "removed": [*map(_tag_json, sorted(self.removed))],
-        }
+    def added_rows(self) -> list[JsonObject]:
+        """Return the rows of the `tags` facet that states the added tags."""
+        return [{**_tag_json(tag), "value": _VALUE, "source": "USER"} for tag in sorted(self.added)]
+
+    def removed_rows(self) -> list[JsonObject]:
+        """Return the rows of the facet that states the removed tags."""
+        return [*map(_tag_json, sorted(self.removed))]
 
 
-def requested_tags(facets: Mapping[str, JsonObject]) -> RequestedTags:
-    """Return the state that the facets of a node hold."""
-    facet = facets.get(TAGS_FACET) or {}
-    return RequestedTags(frozenset(_tags(facet.get("added"))), frozenset(_tags(facet.get("removed"))))
+def requested_tags(facets: DescriptiveFacets) -> RequestedTags:
+    """Return the tags that the requests about a node added and removed."""
+    stated = (register.value for register in facets.producer_registers("tags"))
+    added = next((value.get("tags") for value in stated if value.get("_producer") == PRODUCER), None)
+    return RequestedTags(frozenset(_tags(added)), frozenset(_removed(facets.get(REMOVED_TAGS_FACET))))
 
 
 def tags_of_facets(facets: Mapping[str, JsonObject]) -> set[Tag]:
     """Return the tags of a job or dataset and of its columns."""
-    found = set(_tags((facets.get("tags") or {}).get("tags")))
-    if TAGS_FACET not in facets:
-        return found
-    requested = requested_tags(facets)
-    return (found - requested.removed) | requested.added
+    return _current(facets.get("tags"), facets.get(REMOVED_TAGS_FACET))
+
+
+def tags_of_dataset(record: DatasetRecord) -> set[Tag]:
+    """Return the tags of a dataset and its columns, whether writers or readers state them."""
+    return _current(record.facet("tags"), record.facet(REMOVED_TAGS_FACET))
+
+
+def _current(stated: JsonObject | None, removed: JsonObject | None) -> set[Tag]:
+    return set(_tags((stated or {}).get("tags"))) - set(_removed(removed))
+
+
+def _removed(facet: JsonObject | None) -> Iterator[Tag]:
+    return _tags((facet or {}).get("tags"))
 
 
 def _tags(rows: object) -> Iterator[Tag]:

@@ -13,15 +13,12 @@ from lineage.events.own_facets import (
     CATALOG_NAMESPACE,
     DATASET_FACET,
     DELETED_FACET,
-    TAGS_FACET,
+    REMOVED_TAGS_FACET,
     CatalogKey,
     own_facet_schema,
 )
 from lineage.events.timestamps import format_time
-from lineage.marquez.tags import RequestedTags
-
-PRODUCER = "urn:lineage-lab:marquez-api"
-"""Producer of these events."""
+from lineage.marquez.tags import PRODUCER, RequestedTags
 
 INTEGRATION = "MARQUEZ"
 
@@ -37,6 +34,8 @@ _VERSIONS = {
     "SQLJobFacet": "1-1-0",
     "SchemaDatasetFacet": "1-2-0",
     "SourceCodeLocationJobFacet": "1-1-0",
+    "TagsDatasetFacet": "1-0-0",
+    "TagsJobFacet": "1-0-0",
 }
 
 Facets = dict[str, JsonObject]
@@ -53,9 +52,14 @@ def own_facet(name: str, content: JsonObject) -> JsonObject:
     return {"_producer": PRODUCER, "_schemaURL": own_facet_schema(name), **content}
 
 
-def tags_facet(tags: RequestedTags) -> Facets:
-    """Return the facet with the tags that requests added and removed."""
-    return {TAGS_FACET: own_facet(TAGS_FACET, tags.content())}
+def tags_of_dataset_facets(tags: RequestedTags) -> Facets:
+    """Return the facets with the tags that requests added to a dataset and its columns, and removed from them."""
+    return _tags_facets("TagsDatasetFacet", tags)
+
+
+def tags_of_job_facets(tags: RequestedTags) -> Facets:
+    """Return the facets with the tags that requests added to a job, and removed from it."""
+    return _tags_facets("TagsJobFacet", tags)
 
 
 def lifecycle_facet(state: str) -> Facets:
@@ -152,6 +156,13 @@ def run_facets(content: JsonObject) -> Facets:
         parameters = [{"key": key, "name": key, "value": value} for key, value in sorted(content["args"].items())]
         facets["executionParameters"] = standard_facet("ExecutionParametersRunFacet", parameters=parameters)
     return facets
+
+
+def _tags_facets(definition: str, tags: RequestedTags) -> Facets:
+    return {
+        "tags": standard_facet(definition, tags=tags.added_rows()),
+        REMOVED_TAGS_FACET: own_facet(REMOVED_TAGS_FACET, {"tags": tags.removed_rows()}),
+    }
 
 
 def _envelope(time: int, kind: str) -> JsonObject:

@@ -20,7 +20,8 @@ from lineage.marquez.write_events import (
     run_event,
     run_event_with_datasets,
     run_facets,
-    tags_facet,
+    tags_of_dataset_facets,
+    tags_of_job_facets,
 )
 
 _MICROSECOND = 1_000
@@ -55,7 +56,7 @@ class Writes:
         facets = dataset_facets(content, connection_url)
         tags = frozenset(_tags_of_content(content))
         if tags:
-            facets |= tags_facet(self._requested_tags_of_dataset(dataset).with_added(tags))
+            facets |= tags_of_dataset_facets(self._requested_tags_of_dataset(dataset).with_added(tags))
         if record is not None and self._lineage.catalog.is_deleted_dataset(record):
             facets |= lifecycle_facet("CREATE")
         time = self._time_after(record.span if record else None, run.span if run else None)
@@ -70,12 +71,12 @@ class Writes:
     def tag_dataset(self, dataset: DatasetId, tag: Tag) -> JsonObject:
         """Add a tag to a dataset or one of its columns."""
         tags = self._requested_tags_of_dataset(dataset).with_added(frozenset({tag}))
-        return dataset_event(self._time_after_dataset(dataset), dataset, tags_facet(tags))
+        return dataset_event(self._time_after_dataset(dataset), dataset, tags_of_dataset_facets(tags))
 
     def untag_dataset(self, dataset: DatasetId, tag: Tag) -> JsonObject:
         """Remove a tag from a dataset or one of its columns."""
         tags = self._requested_tags_of_dataset(dataset).with_removed(tag)
-        return dataset_event(self._time_after_dataset(dataset), dataset, tags_facet(tags))
+        return dataset_event(self._time_after_dataset(dataset), dataset, tags_of_dataset_facets(tags))
 
     def put_job(
         self,
@@ -103,12 +104,12 @@ class Writes:
     def tag_job(self, job: JobId, tag: Tag) -> JsonObject:
         """Add a tag to a job."""
         tags = self._requested_tags_of_job(job).with_added(frozenset({tag}))
-        return job_event(self._time_after_job(job), job, tags_facet(tags))
+        return job_event(self._time_after_job(job), job, tags_of_job_facets(tags))
 
     def untag_job(self, job: JobId, tag: Tag) -> JsonObject:
         """Remove a tag from a job."""
         tags = self._requested_tags_of_job(job).with_removed(tag)
-        return job_event(self._time_after_job(job), job, tags_facet(tags))
+        return job_event(self._time_after_job(job), job, tags_of_job_facets(tags))
 
     def create_run(self, run: RunId, content: JsonObject) -> JsonObject:
         """Create a run of a job. It names no datasets, so that those that the job has stay."""
@@ -134,10 +135,10 @@ class Writes:
 
     def _requested_tags_of_dataset(self, dataset: DatasetId) -> RequestedTags:
         record = self._lineage.datasets.get(dataset)
-        return requested_tags(record.facets.values()) if record else RequestedTags()
+        return requested_tags(record.facets) if record else RequestedTags()
 
     def _requested_tags_of_job(self, job: JobId) -> RequestedTags:
-        return requested_tags(self._lineage.jobs[job].facets.values())
+        return requested_tags(self._lineage.jobs[job].facets)
 
 
 def _tags_of_content(content: JsonObject) -> Iterable[Tag]:

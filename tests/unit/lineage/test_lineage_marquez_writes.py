@@ -313,7 +313,7 @@ def test_every_write_is_an_event_of_its_own_producer_that_follows_the_schemas(tm
         assert facet["_schemaURL"].startswith(f"{definitions['$id']}#/$defs/")
         schema_of_facet = {**definitions, "$ref": f"#{facet['_schemaURL'].partition('#')[2]}"}
         jsonschema.Draft202012Validator(schema_of_facet).validate(facet)
-    assert seen == {"lineageLab_catalog", "lineageLab_deleted", "lineageLab_tags", "lineageLab_dataset"}
+    assert seen == {"lineageLab_catalog", "lineageLab_deleted", "lineageLab_removedTags", "lineageLab_dataset"}
 
 
 def stored_bodies(folder):
