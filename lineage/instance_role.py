@@ -23,8 +23,8 @@ _PAGE = 500
 POLL_SECONDS = 1.0
 """Interval of reading the log, and of looking for a free lease, without notifications."""
 
-HEARTBEAT_SECONDS = 3.0
-"""Interval in which a writing instance verifies its lease; a fifth of the time after which the server ends it."""
+CHECK_SECONDS = 0.25
+"""Interval in which a writing instance looks whether it still has the lease, which a thread of the lease verifies."""
 
 
 class RoleTarget(Protocol):
@@ -77,12 +77,12 @@ class InstanceRole:
                 await self._pause(POLL_SECONDS)
 
     async def _keep_writing(self) -> None:
-        """Wait until the next heartbeat; stop writing if the lease is lost."""
-        if not await asyncio.to_thread(self._lease.keep):
-            self._writes = False
-            await self._target.stop_writing()
+        """Wait; stop writing if the lease is lost."""
+        if self._log.writes:
+            await self._pause(CHECK_SECONDS)
             return
-        await self._pause(HEARTBEAT_SECONDS)
+        self._writes = False
+        await self._target.stop_writing()
 
     async def _read(self) -> None:
         await self._apply_new_events()

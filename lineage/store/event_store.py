@@ -72,9 +72,6 @@ class Lease(Protocol):
     def activate(self) -> None:
         """Allow writing with the lease."""
 
-    def keep(self) -> bool:
-        """Send a heartbeat; return whether this instance still has the lease."""
-
     def give_up(self) -> None:
         """Give the lease up, so that another instance can take it."""
 

@@ -10,16 +10,21 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Lock
+from threading import Event as Signal
+from threading import Lock, Thread
 
 import psycopg
 
 from lineage.store.errors import NotWriter, StoreError
-from lineage.store.postgres import sql
+from lineage.store.postgres import connections, sql
 from lineage.store.postgres.address import PostgresAddress
 from lineage.store.postgres.connections import Connection, connect, expire_when_silent, store_error
 
 logger = logging.getLogger(__name__)
+
+
+HEARTBEATS = 5
+"""Heartbeats within the time after which the server ends a silent session."""
 
 
 class WriterLease:
@@ -38,6 +43,7 @@ class WriterLease:
         self.epoch = 0
         self._active = False
         self._lock = Lock()
+        self._given_up = Signal()
 
     @property
     def writes(self) -> bool:
@@ -66,22 +72,15 @@ class WriterLease:
             except psycopg.Error as error:
                 connection.close()
                 raise store_error(self._address, "take the lease of", error) from error
-            if not taken:
+            if taken:
+                self._start_heartbeat(connection)
+            else:
                 connection.close()
             return bool(taken)
 
     def activate(self) -> None:
         """Allow writing with the lease."""
         self._active = True
-
-    def keep(self) -> bool:
-        """Send a heartbeat; return whether this instance still has the lease."""
-        try:
-            with self._transaction():
-                return True
-        except StoreError as error:
-            logger.warning("%s has lost the lease of the store: %s", self.instance, error)
-            return False
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -128,8 +127,24 @@ class WriterLease:
         with self._lock:
             self._lose()
 
+    def _start_heartbeat(self, connection: Connection) -> None:
+        """Verify the lease regularly in a thread, whatever the event loop does, as long as it is on this connection."""
+        self._given_up = stopped = Signal()
+        interval = connections.SILENCE_SECONDS / HEARTBEATS
+
+        def beat() -> None:
+            while not stopped.wait(interval) and self._connection is connection:
+                try:
+                    with self._transaction():
+                        continue
+                except StoreError as error:
+                    logger.warning("%s has lost the lease of the store: %s", self.instance, error)
+
+        Thread(target=beat, name="lease-heartbeat", daemon=True).start()
+
     def _lose(self) -> None:
         connection, self._connection, self._active = self._connection, None, False
+        self._given_up.set()
         if connection is not None:
             with suppress(psycopg.Error):
                 connection.close()

@@ -20,6 +20,7 @@ from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, NotWriter, RefusedLetter, StoreError, StoreUnusable
 from lineage.store.offsets import Partition
 from lineage.store.postgres import connections
+from lineage.store.postgres import lease as lease_module
 from lineage.store.postgres.address import PostgresAddress, check_url
 from lineage.store.postgres.log import PostgresLog
 from lineage.store.projection import Projection
@@ -116,11 +117,23 @@ def test_a_take_over_waits_for_the_transaction_of_the_previous_writer(postgres_s
 
 def test_a_silent_writer_loses_its_session(postgres_store, monkeypatch):
     monkeypatch.setattr(connections, "SILENCE_SECONDS", 1)
+    monkeypatch.setattr(lease_module, "HEARTBEATS", 0.5)
     with closing(postgres_store.open("one")) as one, closing(postgres_store.open("two")) as two:
         wait_until(two.lease_is_free)
         assert two.lease.take()
-        assert not one.lease.keep()
-        assert not one.writes
+        wait_until(lambda: not one.writes)
+
+
+def test_an_idle_writer_keeps_its_session(postgres_store, monkeypatch):
+    monkeypatch.setattr(connections, "SILENCE_SECONDS", 1)
+    with closing(postgres_store.open("one")) as one, closing(postgres_store.open("two")) as two:
+        # A heartbeat is a transaction that locks the row of the lease.
+        heartbeat = "SELECT xmax::text FROM lease"
+        for _ in range(10):
+            seen = postgres_store.execute(heartbeat)
+            wait_until(lambda seen=seen: postgres_store.execute(heartbeat) != seen)
+        assert one.append([original("START", 0)]) == [True]
+        assert not two.lease_is_free()
 
 
 def wait_until(condition):
