@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP errors: `{"error": {"code", "message", "details"}}`, one code per cause."""
+"""HTTP errors: `{"code", "message", "error": {"code", "message", "details"}}`, one `error.code` per cause.
 
-from collections.abc import Mapping
+`code` (the status) and `message` are the body of Marquez's errors, which its clients read. A violated constraint of a
+query parameter has `errors` besides, as there.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -19,7 +23,7 @@ RETRY_STORE = "5"
 
 
 class ApiError(Exception):
-    """Refused request. `code` is stable, `message` is for people."""
+    """Refused request. `code` is stable, `message` is for people; `violations` are those of query parameters."""
 
     def __init__(
         self,
@@ -28,6 +32,7 @@ class ApiError(Exception):
         message: str,
         details: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        violations: Sequence[str] = (),
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -35,11 +40,14 @@ class ApiError(Exception):
         self.message = message
         self.details = dict(details or {})
         self.headers = dict(headers or {})
+        self.violations = list(violations)
 
     def response(self) -> JSONResponse:
         """Return the error as an HTTP response."""
         error = {"code": self.code, "message": self.message, "details": self.details}
-        return JSONResponse({"error": error}, self.status, self.headers)
+        marquez = {"code": self.status, "message": self.message}
+        violations = {"errors": self.violations} if self.violations else {}
+        return JSONResponse({**marquez, **violations, "error": error}, self.status, self.headers)
 
 
 def not_found(what: str, name: str) -> ApiError:
@@ -83,7 +91,9 @@ def install_error_handlers(app: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         field = str(first["loc"][-1])
-        return ApiError(400, "invalid_parameter", f"{field}: {first['msg']}", {"field": field}).response()
+        message = f"{field}: {first['msg']}"
+        violations = filter(None, map(_violation, error.errors()))
+        return ApiError(400, "invalid_parameter", message, {"field": field}, violations=[*violations]).response()
 
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         # The framework logs the traceback; it is not exposed to the client.
@@ -97,3 +107,16 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, parameter_error)
     app.add_exception_handler(Exception, unexpected)
+
+
+def _violation(error: Mapping[str, Any]) -> str | None:
+    """Return a violated constraint of a query parameter in the words of Marquez; None for any other error."""
+    place, *path = error["loc"]
+    match error["type"]:
+        case "missing":
+            constraint = "must not be null"
+        case "greater_than_equal":
+            constraint = f"must be greater than or equal to {error['ctx']['ge']}"
+        case _:
+            return None
+    return f"query param {path[-1]} {constraint}" if place == "query" else None

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID, uuid4
 
-from fastapi import APIRouter, Depends, Query, Response
+from fastapi import APIRouter, Depends, Path, Query, Response
+from pydantic import BeforeValidator
 
 from lineage.api.dependencies import DatasetDep, JobDep, NameListsDep, NamespaceDep, RunDep, is_known_dataset
 from lineage.api.errors import ApiError, not_found
@@ -66,9 +67,18 @@ async def put_tag(meta: TagBody, write: WriteDep, tag: str) -> Response:
     return json_response(tag_json(write.service.lineage, key.name))
 
 
+def _known_transition(name: str) -> str:
+    if name not in frozenset(Transition):
+        raise not_found("transition", name)
+    return name
+
+
+TransitionParameter = Annotated[Transition, BeforeValidator(_known_transition), Path()]
+
+
 @router.post("/jobs/runs/{run}/{transition}", response_model=marquez.Run)
 async def move_run(
-    write: WriteDep, run: RunDep, transition: Transition, at: Annotated[str | None, Query()] = None
+    write: WriteDep, run: RunDep, transition: TransitionParameter, at: Annotated[str | None, Query()] = None
 ) -> Response:
     """Start or end a run, now or at a time; a run that has ended is not started again."""
     event = write.events.move_run(run, transition.name, time_parameter("at", at) if at else None)
@@ -78,10 +88,11 @@ async def move_run(
 
 @router.post(f"{_JOB}/runs", status_code=201, response_model=marquez.Run, openapi_extra=body_schema(bodies.RunMeta))
 async def create_run(meta: RunBody, write: WriteDep, job: JobDep) -> Response:
-    """Create a run of a job; 409 if its id exists."""
+    """Create a run of a job; 400 if its id exists, as in Marquez."""
     run = RunId(str(meta.id or uuid4()), job)
     if write.service.lineage.run(run.run) is not None:
-        raise ApiError(409, "run_exists", f"run {run.run!r} exists already; omit the id, or use a new one", {})
+        message = f"run {run.run!r} exists already; omit the id, or use a new one"
+        raise ApiError(400, "run_exists", message, {"run": run.run})
     await write.store(write.events.create_run(run, _content(meta)))
     response = json_response(_catalog(write).run(_run_of(write, run)))
     response.status_code = 201

@@ -32,6 +32,13 @@ class Error(ResponseModel):
 
 
 class ErrorResponse(ResponseModel):
-    """Body of every response with status 4xx or 5xx."""
+    """Body of every response with status 4xx or 5xx.
 
+    `code` is the status; `code` and `message` are the body of Marquez's errors. `errors` are violated constraints of
+    query parameters.
+    """
+
+    code: int
+    message: str
+    errors: list[str] | None = None
     error: Error

@@ -183,7 +183,7 @@ class MarquezWrites(RuleBasedStateMachine):
         self.ask("POST", path, 201 if known else 404, {"id": identity})
         if known:
             self.runs[identity] = [(namespace, name), "NEW"]
-            self.ask("POST", path, 409, {"id": identity})
+            self.ask("POST", path, 400, {"id": identity})
 
     @precondition(lambda self: self.runs)
     @rule(data=st.data(), transition=st.sampled_from(sorted(TRANSITIONS)))

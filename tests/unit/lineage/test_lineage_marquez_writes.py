@@ -180,7 +180,7 @@ def test_runs_are_created_started_and_ended(tmp_path):
         assert (response.json()["state"], response.json()["args"]) == ("NEW", {"rows": "7"})
         # A run that names no dataset changes none of its job.
         assert names((await get(client, ETL))["outputs"]) == ["sales/orders"]
-        await write(client, "POST", f"{ETL}/runs", 409, {"id": chosen})
+        await write(client, "POST", f"{ETL}/runs", 400, {"id": chosen})
         path = f"/jobs/runs/{chosen}"
         at = "2026-02-01T00:00:00Z"
         started = await write(client, "POST", f"{path}/start?at={at}")
@@ -217,7 +217,7 @@ def test_runs_are_created_started_and_ended(tmp_path):
         ("POST", f"/namespaces/{NAMESPACE}/jobs/none/runs", {}, 404),
         ("POST", f"/jobs/runs/{run_id(9)}/start", None, 404),
         ("POST", f"/jobs/runs/{run_id(1)}/start?at=noon", None, 400),
-        ("POST", f"/jobs/runs/{run_id(1)}/pause", None, 400),
+        ("POST", f"/jobs/runs/{run_id(1)}/pause", None, 404),
         ("POST", f"/namespaces/{NAMESPACE}/jobs/none/tags/A", None, 404),
         ("DELETE", "/namespaces/none", None, 404),
         ("DELETE", f"/namespaces/{NAMESPACE}/jobs/none", None, 404),
