@@ -56,6 +56,7 @@ class InstanceRole:
         self._lease = lease
         self._writes = log.writes
         self._tried = time.monotonic()
+        self._opening = True
         self._stopping = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run(), name="instance-role")
 
@@ -67,6 +68,10 @@ class InstanceRole:
     async def _run(self) -> None:
         while not self._stopping.is_set():
             try:
+                if self._opening:
+                    # The log was opened to build the graph, which is done.
+                    await asyncio.to_thread(self._log.resume_compaction)
+                    self._opening = False
                 await (self._keep_writing() if self._writes else self._read())
             except (StoreError, StoreUnusable) as error:
                 logger.warning("%s cannot follow the log, it retries: %s", self._lease.instance, error)
@@ -111,10 +116,18 @@ class InstanceRole:
         return True
 
     async def _apply_new_events(self) -> None:
-        if await asyncio.to_thread(self._log.compacted_through) > self._target.position:
-            await self._target.catch_up()
-        while events := await asyncio.to_thread(self._log.after, self._target.position, _PAGE):
+        while events := await self._read_page():
             await self._target.follow(events)
+
+    async def _read_page(self) -> list[StoredEvent]:
+        """Return the next events; catch up first if some may have been compacted before they were read."""
+        while True:
+            position = self._target.position
+            events = await asyncio.to_thread(self._log.after, position, _PAGE)
+            # After the read: an event that is compacted later was read.
+            if await asyncio.to_thread(self._log.compacted_through) <= position:
+                return events
+            await self._target.catch_up()
 
     async def _pause(self, seconds: float) -> None:
         """Wait; return early when the instance is closed."""

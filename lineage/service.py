@@ -308,6 +308,14 @@ class Service:
         return True
 
     async def rebuild(self) -> Rebuilt:
+        """Rebuild the graph from the log, with compaction by another instance paused; see `_rebuild`."""
+        await asyncio.to_thread(self.log.pause_compaction)
+        try:
+            return await self._rebuild()
+        finally:
+            await asyncio.to_thread(self.log.resume_compaction)
+
+    async def _rebuild(self) -> Rebuilt:
         """Rebuild the graph from the log beside the one in use, then replace it.
 
         Raises:
@@ -357,7 +365,9 @@ class Service:
 
     async def catch_up(self) -> None:
         """Rebuild from the log, of which events that were not applied have been compacted."""
+        through = await asyncio.to_thread(self.log.compacted_through)
         await self.rebuild()
+        self._state.position = max(self._state.position, through)
 
     async def start_writing(self) -> None:
         """Start what only the writing instance does: retention, forwarding, reading from Kafka."""

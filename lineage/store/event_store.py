@@ -160,6 +160,12 @@ class EventStore(Protocol):
     def compacted_through(self) -> int:
         """Return the greatest number of a compacted event, as far as instances must know it; else 0."""
 
+    def pause_compaction(self) -> None:
+        """Keep another instance from compacting events while this one reads the whole log."""
+
+    def resume_compaction(self) -> None:
+        """Allow compaction again."""
+
     def wait(self, seconds: float) -> None:
         """Return when another instance has stored events, at the latest after `seconds`."""
 

@@ -214,6 +214,12 @@ class EventLog:
         """Return 0: this process compacts only what it has applied."""
         return 0
 
+    def pause_compaction(self) -> None:
+        """Do nothing: only this process compacts events."""
+
+    def resume_compaction(self) -> None:
+        """Do nothing: only this process compacts events."""
+
     def wait(self, seconds: float) -> None:
         """Return at once: no other instance stores events."""
 

@@ -44,6 +44,7 @@ from lineage.store.rows import (
 class PostgresLog:
     """Log of one database, written by one instance at a time. Thread-safe.
 
+    It is opened with compaction paused, to be read whole: call `resume_compaction` after that.
     The data directory of each instance is locked against other processes.
     """
 
@@ -71,6 +72,7 @@ class PostgresLog:
         self.offsets = PostgresOffsets(self._reader)
         self.dead_letters = PostgresDeadLetters(self._reader, self.lease)
         self.lease_is_free()
+        self.pause_compaction()
 
     @property
     def location(self) -> str:
@@ -264,6 +266,15 @@ class PostgresLog:
 
     def shrink(self) -> None:
         """Leave free space to autovacuum."""
+
+    def pause_compaction(self) -> None:
+        """Keep another instance from compacting events while this one reads the whole log."""
+        if not self.lease.writes:
+            self._reader.pause_compaction()
+
+    def resume_compaction(self) -> None:
+        """Allow compaction again."""
+        self._reader.resume_compaction()
 
     def wait(self, seconds: float) -> None:
         """Return when another instance has stored events, at the latest after `seconds`."""

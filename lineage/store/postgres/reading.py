@@ -9,6 +9,7 @@ from typing import Any, cast
 import psycopg
 
 from lineage.graph.snapshot import Key, Snapshot
+from lineage.store.errors import StoreError
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PostgresAddress
 from lineage.store.postgres.connections import Connection, connect, store_error
@@ -24,6 +25,7 @@ class ReadingConnection:
     def __init__(self, address: PostgresAddress) -> None:
         self._address = address
         self._connection: Connection | None = None
+        self._pinned = False
         self._lock = Lock()
 
     @contextmanager
@@ -35,6 +37,8 @@ class ReadingConnection:
         """
         with self._lock:
             if self._connection is None or self._connection.closed:
+                if self._pinned:
+                    raise StoreError(f"the connection to the store {self._address} was lost; the log is read again")
                 self._connection = connect(self._address, "reader")
                 self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
                 self._connection.read_only = True
@@ -43,6 +47,20 @@ class ReadingConnection:
                     yield self._connection
             except psycopg.Error as error:
                 raise store_error(self._address, "read", error) from error
+
+    def pause_compaction(self) -> None:
+        """Keep the writing instance from compacting events, by a lock of the connection.
+
+        Until `resume_compaction` all reads fail once the connection is lost, and the lock with it.
+        """
+        self.row(sql.PAUSE_COMPACTION)
+        self._pinned = True
+
+    def resume_compaction(self) -> None:
+        """Allow compaction again."""
+        pinned, self._pinned = self._pinned, False
+        if pinned:
+            self.row(sql.RESUME_COMPACTION)
 
     def row(self, query: str, values: Values = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""

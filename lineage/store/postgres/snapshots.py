@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of compacted events in Postgres."""
 
+import logging
 from collections.abc import Iterator
 
 from lineage.events import Event
@@ -13,6 +14,8 @@ from lineage.store.postgres.lease import WriterLease
 from lineage.store.postgres.reading import ReadingConnection, read_events, snapshot_of, snapshot_page
 from lineage.store.rows import DamagedRowHandler, row_key, snapshot_body
 from lineage.store.snapshots import SLICE, readable_events
+
+logger = logging.getLogger(__name__)
 
 
 class PostgresSnapshots:
@@ -31,6 +34,9 @@ class PostgresSnapshots:
     def compact(self, reader: EventReader, before: int, arrived_before: int, on_unusable: DamagedRowHandler) -> int:
         """Move one slice of events into snapshots, as `lineage.store.snapshots.Snapshots.compact` does.
 
+        Returns 0 too while an instance reads the whole log: an event must not move from the part that it has not read
+        to the part that it has.
+
         Raises:
             StoreError: the database cannot be written, or another instance writes; nothing was removed.
             StoreUnusable: a snapshot cannot be read; nothing was removed.
@@ -44,6 +50,9 @@ class PostgresSnapshots:
         removed = {event.order.hash for event in events}
         numbers = [row.seq for row in rows if row.hash in removed]
         with self._lease.writing() as connection:
+            if connection.execute(sql.TRY_COMPACTION).fetchone() != (True,):
+                logger.info("another instance reads the whole log; events are compacted later")
+                return 0
             _remove(connection, list(removed), numbers)
             with connection.cursor() as cursor:
                 cursor.executemany(sql.PUT_SNAPSHOT, changed)

@@ -81,7 +81,11 @@ DELETE FROM segments s WHERE s.first <= %(last)s AND s.last >= %(first)s
     AND NOT EXISTS (SELECT FROM events e WHERE e.seq BETWEEN s.first AND s.last)
 """
 
-# Retention.
+# Retention. Instances that read the whole log share a lock, without which none of it is compacted.
+
+PAUSE_COMPACTION = f"SELECT pg_advisory_lock_shared({_LOCKS}, 3)"
+RESUME_COMPACTION = f"SELECT pg_advisory_unlock_shared({_LOCKS}, 3)"
+TRY_COMPACTION = f"SELECT pg_try_advisory_xact_lock({_LOCKS}, 3)"
 
 REMOVABLE = f"""
 {SELECT_EVENTS} WHERE e.event_time < %s AND e.received_at < %s

@@ -297,10 +297,40 @@ def test_a_reader_that_missed_compacted_events_rebuilds(postgres_store):
                 await post(writer, completed(number))
             assert (await writer.post("/api/v1/compact?before=2027-01-01T00:00:00Z")).json() == {"removed": 5}
             assert (await graph(reader))["jobs"] == []
+            rebuilds = []
+            rebuild = reader.service.rebuild
+
+            async def counted():
+                rebuilds.append(await rebuild())
+
+            reader.service.rebuild = counted
+            for _ in range(2):
+                await reader.service._role._apply_new_events()
+            assert await graph(reader) == await graph(writer)
+            assert len(rebuilds) == 1
+            await post(writer, completed(7))
             await reader.service._role._apply_new_events()
             assert await graph(reader) == await graph(writer)
+            assert len(rebuilds) == 1
 
     asyncio.run(scenario())
+
+
+def test_nothing_is_compacted_while_another_instance_reads_the_whole_log(postgres_store):
+    with closing(postgres_store.open("one")) as one, closing(postgres_store.open("two")) as two:
+        one.append([original("START", 0), original("COMPLETE", 1)])
+        assert one.compact(EventReader(RULES), 2**62) == 0
+        two.resume_compaction()
+        assert one.compact(EventReader(RULES), 2**62) == 2
+        two.pause_compaction()
+        one.append([original("RUNNING", 2)])
+        assert one.compact(EventReader(RULES), 2**62) == 0
+        postgres_store.execute(SESSIONS, ("lineage reader", postgres_store.database.name))
+        for _ in range(2):
+            with pytest.raises(StoreError):
+                two.count()
+        two.resume_compaction()
+        assert (two.count(), two.compacted_through()) == (1, 2)
 
 
 def test_past_graphs_are_read_from_the_database(postgres_store):
