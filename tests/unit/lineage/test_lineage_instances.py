@@ -293,6 +293,7 @@ def test_a_reader_that_missed_compacted_events_rebuilds(postgres_store):
     async def scenario():
         async with serving(postgres_store, "writer") as writer, serving(postgres_store, "reader") as reader:
             await reader.service._role.close()
+            reader.service.log.resume_compaction()
             for number in range(1, 6):
                 await post(writer, completed(number))
             assert (await writer.post("/api/v1/compact?before=2027-01-01T00:00:00Z")).json() == {"removed": 5}
