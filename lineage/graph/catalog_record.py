@@ -34,7 +34,7 @@ class CatalogEntry:
 
 
 class CatalogEntries(dict[CatalogKey, CatalogEntry]):
-    """All entries by kind and name. `dropped` are the nodes whose DROP is in force."""
+    """All entries by kind and name. `dropped` are the datasets that are dropped, or deleted with their namespace."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,8 +54,13 @@ class CatalogEntries(dict[CatalogKey, CatalogEntry]):
 
     def is_deleted_with_namespace(self, namespace: str, last: Order) -> bool:
         """Return whether a namespace was deleted with a node in it whose last event is `last`."""
+        deleted = self.deletion_of_namespace(namespace)
+        return deleted is not None and deleted >= last
+
+    def deletion_of_namespace(self, namespace: str) -> Order | None:
+        """Return the last event that deleted a namespace, or None."""
         entry = self.get(CatalogKey(EntryKind.NAMESPACE, namespace)) if self else None
-        return entry is not None and entry.deleted is not None and entry.deleted >= last
+        return entry.deleted if entry else None
 
     def is_deleted_job(self, job: JobRecord) -> bool:
         """Return whether a job is deleted: no event of it follows the deletion."""

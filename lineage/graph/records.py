@@ -87,9 +87,16 @@ class LineageRecords:
         return found
 
     def dropped_at(self, nodes: Iterable[DatasetId]) -> dict[DatasetId, int]:
-        """Return the time (ns) of the drop of each dropped node."""
-        changes = {node: self.datasets[node].dropped(self.has_failed) for node in nodes}
-        return {node: change.order.time for node, change in changes.items() if change is not None}
+        """Return the time (ns) since which each of these nodes is dropped, or deleted with its namespace."""
+        changes = {node: self._deleted_by(self.datasets[node]) for node in nodes}
+        return {node: order.time for node, order in changes.items() if order is not None}
+
+    def _deleted_by(self, record: DatasetRecord) -> Order | None:
+        """Return the event by which a dataset is dropped or deleted with its namespace; None if it is neither."""
+        if (change := record.dropped(self.has_failed)) is not None:
+            return change.order
+        deleted = self.catalog.deletion_of_namespace(record.id.namespace)
+        return deleted if deleted is not None and deleted >= record.span.last else None
 
     def has_failed(self, run: RunId) -> bool:
         """Return whether a run failed or was aborted, so that the changes that it announced were not made."""
@@ -137,6 +144,8 @@ class LineageRecords:
     def restore_entry(self, key: CatalogKey, entry: CatalogEntry) -> None:
         """Insert a restored entry of the catalog."""
         self.catalog[key] = entry
+        if key.kind is EntryKind.NAMESPACE and entry.deleted is not None:
+            self._settle_namespace(key.name)
         if key.kind is EntryKind.TABLE and entry.described is not None:
             self._join_location(entry.described.order, CatalogStatement(key, entry.content, False))
 
@@ -231,7 +240,7 @@ class LineageRecords:
             changed.update(self._renamed_from[name])
         if nodes.merged:
             node = nodes.node(name)
-        if self.catalog.dropped and node in self.catalog.dropped:
+        if self.catalog and (node in self.catalog.dropped or self.catalog.deletion_of_namespace(node.namespace)):
             changed.add(name)
         for changes in self._followers:
             changes.datasets.add(node)
@@ -290,14 +299,18 @@ class LineageRecords:
 
     def _settle_visibility(self, node: DatasetId) -> None:
         record = self.datasets.get(node)
-        dropped = record is not None and record.dropped(self.has_failed) is not None
-        if dropped == (node in self.catalog.dropped):
+        dropped = record is not None and self._deleted_by(record) is not None
+        if not dropped and node not in self.catalog.dropped:
             return
         if dropped:
             self.catalog.dropped.add(node)
         else:
             self.catalog.dropped.discard(node)
         self._touch_users(node)
+
+    def _settle_namespace(self, namespace: str) -> None:
+        for node in [dataset for dataset in self.datasets if dataset.namespace == namespace]:
+            self._settle_visibility(node)
 
     def _move(self, source: DatasetId, changed: bool) -> None:
         """Move the records of all names that lead over `source`, and derive what uses them again."""
@@ -342,7 +355,7 @@ class LineageRecords:
             self.touched |= jobs
             for changes in self._followers:
                 changes.jobs |= jobs
-                changes.datasets.update(dataset for dataset in self.datasets if dataset.namespace == namespace)
+            self._settle_namespace(namespace)
 
     def _join_location(self, order: Order, statement: CatalogStatement) -> None:
         location = table_location(statement)
