@@ -26,6 +26,7 @@ from lineage.store.postgres.address import PASSWORD, PostgresAddress, check_url
 from lineage.store.postgres.sql import SCHEMA
 from lineage.store.rows import END_OF_TIME, stored_events
 from lineage.store.schema import SCHEMA_VERSION
+from lineage.store.state_file import delete_states
 
 
 class MaintenanceError(Exception):
@@ -73,6 +74,7 @@ def restore(directory: Path, source: Path) -> str:
         with closing(_open_read_only(source)) as backed_up, closing(sqlite3.connect(partial)) as copy:
             backed_up.backup(copy)
         kept = _set_aside(place)
+        delete_states(directory)
         partial.replace(place)
     except (sqlite3.Error, OSError) as error:
         partial.unlink(missing_ok=True)

@@ -7,6 +7,7 @@ applied to the graph: senders read their own writes.
 
 import asyncio
 import logging
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -52,8 +53,9 @@ from lineage.store import (
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets
-from lineage.store.projection import Projection
+from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
+from lineage.store.state_file import new_state
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +79,12 @@ _LOOKUPS_PER_ROUND = 16
 
 _SEALING_PAUSE = 0.01
 """Seconds between two segments."""
+
+_CHECKPOINT_PAUSE = 60.0
+"""Seconds between two checkpoints of the state."""
+
+_CHECKPOINT_SHARE = 20
+"""Minimum duration of the pause in durations of the last checkpoint: bounds the time that checkpoints take."""
 
 _COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
@@ -145,6 +153,7 @@ class Service:
         self._building: Projection | None = None
         self._maintenance = asyncio.Lock()
         self._applying = asyncio.Lock()
+        self._saving = asyncio.Lock()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
         self._writer: EventWriter[_Pending] = EventWriter(
@@ -156,6 +165,7 @@ class Service:
             asyncio.create_task(self._apply_committed()),
             asyncio.create_task(self._seal_segments()),
             asyncio.create_task(self._locate_tables()),
+            asyncio.create_task(self._save_periodically()),
         ]
         self.forwarder: Forwarder | None = None
         self.ingress: KafkaIngress | None = None
@@ -323,17 +333,29 @@ class Service:
         """
         async with self._maintenance:
             began = time.monotonic()
-            building = self._building = Projection(self.log, self.reader)
+            file = await asyncio.to_thread(new_state, self._settings.data, self.reader.rules)
+            building = self._building = Projection(self.log, self.reader, file)
+            previous: Projection = building
             try:
                 for _ in building.build():
                     await asyncio.sleep(0)
                 # Events that arrived during the rebuild are in both; further ones wait.
-                async with self._applying:
+                async with self._saving, self._applying:
                     equal = await self._equals_current_graph(building)
-                    self._state = building
+                    building.position = max(building.position, self._state.position)
+                    self._state, previous = building, self._state
             finally:
                 self._building = None
+                # Of a rebuild that failed, the state that it began.
+                if previous.state is not None:
+                    previous.state.delete()
+            await self._save_state()
             return Rebuilt(equal, building.applied, time.monotonic() - began)
+
+    async def apply_ahead(self, event: Event) -> None:
+        """Apply an event of the log that may not have been applied yet; idempotent."""
+        async with self._applying:
+            self.lineage.apply(event)
 
     async def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move events older than `before` (ns) that arrived before `arrived_before` (ns) into snapshots.
@@ -346,6 +368,7 @@ class Service:
         removed = 0
         self.log.check_writes()
         async with self._maintenance:
+            await self._save_state()
             while count := await asyncio.to_thread(self.log.compact, self.reader, before, arrived_before):
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
@@ -378,7 +401,7 @@ class Service:
         if settings.forward_to:
             self.forwarder = Forwarder(self, self.log, self.reader, settings.forward_to, settings.forward_key)
         # Before retention starts: it does not compact events that a registered reader has not read.
-        self.log.keep_position(self.forwarder.position if self.forwarder else None)
+        self.log.keep_positions([STATE_POSITION, *([self.forwarder.position] if self.forwarder else [])])
         if self.forwarder is not None:
             self.forwarder.start()
         if settings.kafka is not None:
@@ -414,6 +437,9 @@ class Service:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self.as_of_queries.close()
         await self.locations.close()
+        await self._save_state()
+        if self._state.state is not None:
+            self._state.state.close()
         self.log.close()
 
     async def export(self) -> JsonObject:
@@ -597,6 +623,30 @@ class Service:
             self.as_of_queries.invalidate(event.order.time)
             self.change_feed.publish(event)
             self.ingest_metrics.record(time.time(), event.order.time / 1e9)
+
+    async def _save_periodically(self) -> None:
+        """Make checkpoints, so that the next start reads few events of the log again."""
+        pause = _CHECKPOINT_PAUSE
+        while True:
+            await asyncio.sleep(pause)
+            began = time.monotonic()
+            if len(self.lineage.unsaved):
+                await self._save_state()
+            pause = max(_CHECKPOINT_PAUSE, _CHECKPOINT_SHARE * (time.monotonic() - began))
+
+    async def _save_state(self) -> None:
+        """Make a checkpoint. Without it the next start reads more events of the log again."""
+        async with self._saving:
+            state = self._state
+            try:
+                for _ in state.save():
+                    await asyncio.sleep(0)
+                async with self._applying:
+                    for _ in state.save():
+                        await asyncio.sleep(0)
+                    await asyncio.to_thread(state.commit)
+            except (sqlite3.Error, StoreError):
+                logger.exception("the state cannot be saved; the next start reads more of the log")
 
     async def _seal_segments(self) -> None:
         """Compress stored events in segments whenever there are enough new ones."""

@@ -2,6 +2,7 @@
 """The ASGI application."""
 
 import os
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -33,8 +34,10 @@ from lineage.rules.event_reader import EventReader
 from lineage.rules.table_locations import TableLocations
 from lineage.service import Service
 from lineage.settings import Settings
+from lineage.store import StoreError, StoreUnusable
 from lineage.store.event_store import EventStore
 from lineage.store.projection import Projection
+from lineage.store.state_file import open_state
 
 
 def create_app(
@@ -55,9 +58,10 @@ def create_app(
     keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
-    state = Projection(log, EventReader(rules))
+    state = Projection(log, EventReader(rules), open_state(settings.data, rules, log.compacted_through(), log.last()))
     for _ in state.build():
         pass
+    _save(state)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -94,3 +98,20 @@ def create_app(
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)
     return app
+
+
+def _save(state: Projection) -> None:
+    """Make the first checkpoint, so that the work of a long start is done once.
+
+    Raises:
+        StoreUnusable: the data directory cannot be written.
+    """
+    try:
+        for _ in state.save():
+            pass
+        state.commit()
+    except (sqlite3.Error, StoreError) as error:
+        raise StoreUnusable(
+            f"the state of the log cannot be saved: {error}; free space, or restore a backup with"
+            " `python -m lineage.maintenance restore`"
+        ) from error

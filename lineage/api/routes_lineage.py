@@ -158,6 +158,8 @@ async def event_counts(service: ServiceDep, period: PeriodParameter, timezone: s
     async for part in in_slices(list(service.lineage.jobs.values()), _ROWS_PER_SLICE):
         for job in part:
             counts.add(job)
+    if service.lineage.archive is not None:
+        counts.add_archived(service.lineage.archive)
     return json_response(counts.rows())
 
 

@@ -55,6 +55,9 @@ class GraphSource(Protocol):
     def graph(self) -> Graph:
         """Return the graph over the records."""
 
+    async def apply_ahead(self, event: Event) -> None:
+        """Apply an event of the log that may not have been applied yet; idempotent."""
+
 
 class Forwarder:
     """Forwarder to one backend. Not thread-safe; `start` it once, end it with `close`."""
@@ -212,7 +215,7 @@ class Forwarder:
     async def _compose(self, seq: int, event: Event) -> bytes:
         """Return the body to send for event number `seq`."""
         # The log is ahead of the graph while a batch is applied; applying an event is idempotent.
-        self._service.lineage.apply(event)
+        await self._service.apply_ahead(event)
         ended = await self._has_ended_before(seq, event)
         lineage, graph = self._service.lineage, self._service.graph
         graph.refresh()

@@ -2,7 +2,7 @@
 """Graph over all jobs, updated incrementally."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
@@ -43,8 +43,6 @@ class Graph:
         self.consumers: dict[DatasetId, set[JobId]] = {}
         self.producers: dict[DatasetId, set[JobId]] = {}
         self.referencing_jobs: dict[DatasetId, set[JobId]] = {}
-        self.columns_into: dict[Column, set[ColumnEdge]] = {}
-        self.columns_from: dict[Column, set[ColumnEdge]] = {}
         self.job_dependencies: dict[JobDependency, set[JobId]] = {}
         self._upstream_jobs: dict[JobId, set[JobId]] = {}
         self._downstream_jobs: dict[JobId, set[JobId]] = {}
@@ -91,6 +89,20 @@ class Graph:
         """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
 
+    def edges_into(self, column: Column) -> Iterator[ColumnEdge]:
+        """Yield the edges into a column, or into a dataset as a whole."""
+        for job in self.producers.get(column.dataset, ()):
+            for edge in self.job_lineages[job].columns:
+                if edge.field == column.field and edge.output == column.dataset:
+                    yield edge
+
+    def edges_from(self, column: Column) -> Iterator[ColumnEdge]:
+        """Yield the edges from a column."""
+        for job in self.consumers.get(column.dataset, set()) | self.referencing_jobs.get(column.dataset, set()):
+            for edge in self.job_lineages[job].columns:
+                if edge.source_field == column.field and edge.source == column.dataset:
+                    yield edge
+
     def _derived(self, record: JobRecord) -> JobLineage:
         found = derive_job_lineage(record, self._lineage.nodes.node)
         dropped = self._lineage.catalog.dropped
@@ -118,9 +130,6 @@ class Graph:
             self.producers.setdefault(dataset, set()).add(job)
         for dataset in _facet_only_sources(view):
             self.referencing_jobs.setdefault(dataset, set()).add(job)
-        for edge in view.columns:
-            self.columns_into.setdefault(Column(edge.output, edge.field), set()).add(edge)
-            self.columns_from.setdefault(Column(edge.source, edge.source_field), set()).add(edge)
         for dependency in view.dependencies:
             self.job_dependencies.setdefault(dependency, set()).add(job)
             self._upstream_jobs.setdefault(dependency.downstream, set()).add(dependency.upstream)
@@ -130,9 +139,6 @@ class Graph:
         _discard_from(self.consumers, view.inputs, job)
         _discard_from(self.producers, view.outputs, job)
         _discard_from(self.referencing_jobs, _facet_only_sources(view), job)
-        for edge in view.columns:
-            _discard_from(self.columns_into, [Column(edge.output, edge.field)], edge)
-            _discard_from(self.columns_from, [Column(edge.source, edge.source_field)], edge)
         for dependency in view.dependencies:
             _discard_from(self.job_dependencies, [dependency], job)
             if dependency not in self.job_dependencies:

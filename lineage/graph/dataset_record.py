@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import NamedTuple
 
 from lineage.events.event import Order
@@ -20,6 +21,7 @@ from lineage.graph.name_statements import (
     lifecycle_change,
     written_after,
 )
+from lineage.graph.packed_json import PackedJson
 
 
 class DatasetVersion(NamedTuple):
@@ -35,18 +37,33 @@ class DatasetVersion(NamedTuple):
 
 
 class DatasetStatement(NamedTuple):
-    """Columns and version of a dataset that one event states; None if it omits them."""
+    """Columns and version of a dataset that one event states; None if it omits them.
+
+    `key` is equal for equal statements. `columns` are packed: a dataset has few columns now, and many in its history.
+    """
 
     order: Order
     run: RunId | None
     read: bool
-    fields: list[JsonObject] | None
+    columns: PackedJson | None
     version: str | None
+    key: bytes
+
+    @classmethod
+    def of(
+        cls, order: Order, run: RunId | None, read: bool, fields: list[JsonObject] | None, version: str | None
+    ) -> "DatasetStatement":
+        """Return the statement of an event."""
+        key = sha256(canonical_json([read, fields, version])).digest()
+        return cls(order, run, read, None if fields is None else PackedJson({_FIELDS: fields}), version, key)
 
     @property
-    def key(self) -> bytes:
-        """Return a key that is equal for equal statements."""
-        return canonical_json([self.read, self.fields, self.version])
+    def fields(self) -> list[JsonObject] | None:
+        """Return the columns, or None."""
+        return self.columns.value[_FIELDS] if self.columns else None
+
+
+_FIELDS = "fields"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +82,6 @@ class DatasetRecord:
     statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
     writes: Writes = ()
     names: NameStatements | None = None
-    _versions: list[DatasetVersion] | None = None
     _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
 
     def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
@@ -92,7 +108,6 @@ class DatasetRecord:
             known = self.statements.get(key)
             if known is None or statement.order < known.order:
                 self.statements[key] = statement
-        self._versions = None
         for write in other.writes:
             self.writes = join_write(self.writes, write)
         if other.names is not None:
@@ -118,7 +133,7 @@ class DatasetRecord:
 
     def all_facets(self) -> dict[str, JsonObject]:
         """Return all current facets; see `facet`."""
-        names = {**dict.fromkeys(self.read_facets.values()), **dict.fromkeys(self.facets.values())}
+        names = dict.fromkeys((*self.read_facets.names(), *self.facets.names()))
         return {name: facet for name in names if (facet := self.facet(name)) is not None}
 
     def facet(self, name: str) -> JsonObject | None:
@@ -137,14 +152,9 @@ class DatasetRecord:
     def versions(self) -> list[DatasetVersion]:
         """Return the dataset's versions, oldest first; statements of readers count only if no writer made one.
 
-        Columns or version that an event omits are unchanged. The list must not be modified.
+        Columns or version that an event omits are unchanged.
         """
-        if self._versions is None:
-            self._versions = self._derived_versions()
-        return self._versions
-
-    def _derived_versions(self) -> list[DatasetVersion]:
-        statements = [found for _, found in sorted(self.statements.items(), key=lambda item: (item[1].order, item[0]))]
+        statements = sorted(self.statements.values(), key=lambda found: (found.order, found.key))
         versions: list[DatasetVersion] = []
         fields: list[JsonObject] = []
         version: str | None = None
@@ -182,11 +192,7 @@ class DatasetRecord:
         version = (effective_facet(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        statement = DatasetStatement(
-            order=order, run=run, read=read, fields=fields, version=version if isinstance(version, str) else None
-        )
-        key = statement.key
-        known = self.statements.get(key)
-        if known is None or statement.order < known.order:
-            self.statements[key] = statement
-            self._versions = None
+        statement = DatasetStatement.of(order, run, read, fields, version if isinstance(version, str) else None)
+        known = self.statements.get(statement.key)
+        if known is None or order < known.order:
+            self.statements[statement.key] = statement

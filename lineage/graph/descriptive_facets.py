@@ -9,6 +9,7 @@ from lineage.events.event import Order
 from lineage.events.ids import JsonObject
 from lineage.events.strict_json import canonical_json
 from lineage.graph.mergeable import Facets, Register
+from lineage.graph.packed_json import StoredJson, packed_facet, plain_facet
 
 MERGED_FACETS: Mapping[str, tuple[str, tuple[str, ...]] | None] = {
     "tags": ("tags", ("field", "key", "value")),
@@ -66,13 +67,17 @@ class DescriptiveFacets(Facets):
             else:
                 known = self._registers.get(name)
                 if known is None or known.order < order:
-                    self._registers[name] = Register(order, value)
+                    self._registers[name] = Register(order, packed_facet(name, value))
 
     def merge(self, other: Facets) -> None:
         """Merge the facets of another name of the same dataset."""
         super().merge(other)
         for name, register in other.described() if isinstance(other, DescriptiveFacets) else ():
             self._join_described(register.order, name, register.value)
+
+    def names(self) -> list[str]:
+        """Return the names of all current facets."""
+        return [*super().names(), *(name for name in self._by_producer if self.register(name) is not None)]
 
     def share(self, facets: JsonObject) -> JsonObject:
         """Return `facets` with every value that equals the current one replaced by that object."""
@@ -102,11 +107,11 @@ class DescriptiveFacets(Facets):
         """Return names and registers of all merged facets."""
         return [(name, register) for name, found in self._by_producer.items() for register in found.values()]
 
-    def _shared_described(self, name: str, value: JsonObject) -> JsonObject:
+    def _shared_described(self, name: str, value: StoredJson) -> StoredJson:
         registers = self._by_producer.get(name)
         if registers is None:
             return value
-        producer = _producer_of(value)
+        producer = _producer_of(plain_facet(value))
         known = registers.get(producer)
         return value if known is None else self._shared_value(f"{name} {producer}", value, known)
 

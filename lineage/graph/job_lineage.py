@@ -2,6 +2,8 @@
 """A job's current lineage, derived from its record: datasets, flows between them, columns, vanished edges."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from sys import intern
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
@@ -262,20 +264,28 @@ def _column_edges(
     deprecated_type: str | None,
     node_of: NodeOf,
 ) -> Iterator[ColumnEdge]:
-    origin = node_of(DatasetId(source["namespace"], source["name"]))
-    column: str = source["field"]
+    origin = node_of(_dataset_id(source["namespace"], source["name"]))
     transformations = source.get("transformations") or [_from_deprecated(deprecated_type)]
     for transformation in transformations:
         yield ColumnEdge(
             job=job,
             output=output,
-            field=field,
+            field=_interned(field),
             source=origin,
-            source_field=column,
-            type=transformation.get("type"),
-            subtype=transformation.get("subtype"),
+            source_field=intern(source["field"]),
+            type=_interned(transformation.get("type")),
+            subtype=_interned(transformation.get("subtype")),
             masking=transformation.get("masking") is True,
         )
+
+
+_dataset_id = lru_cache(1024)(DatasetId)
+"""Returns one object for equal identities, which repeat in many edges."""
+
+
+def _interned(text: str | None) -> str | None:
+    """Return one object for equal strings, which repeat in many edges; any other value unchanged."""
+    return intern(text) if isinstance(text, str) else text
 
 
 def _from_deprecated(transformation_type: str | None) -> JsonObject:

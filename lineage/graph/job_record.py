@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of jobs and their runs: mergeable values only, nothing derived."""
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import REFUSED_FACET
 from lineage.graph.descriptive_facets import DescriptiveFacets
+from lineage.graph.job_runs import ArchivedRun, JobRuns, RunArchive
 from lineage.graph.mergeable import Facets, Span, effective_facet, latest
 from lineage.graph.processing import (
     DEFAULT_INTERVAL,
@@ -140,6 +142,11 @@ class RunRecord:
         return RunPosition(self.first_start or self.span.first, self.id.run)
 
     @property
+    def is_short(self) -> bool:
+        """Return whether the run states that it is a batch run, which has few events."""
+        return states_streaming(self.job_facets.get("jobType")) is False
+
+    @property
     def inputs(self) -> Uses:
         """Return the current inputs."""
         return self.uses(Direction.INPUT)
@@ -221,6 +228,13 @@ class RunRecord:
         return tuple(authority for authority, holds in found if holds)
 
 
+class MovedRuns(NamedTuple):
+    """UUIDs of runs that were moved to the archive, and of those that were moved to memory."""
+
+    archived: list[str]
+    loaded: list[str]
+
+
 class Declaration(NamedTuple):
     """Last job event that names any datasets, with its facets."""
 
@@ -237,15 +251,17 @@ class Declaration(NamedTuple):
 class JobRecord:
     """One job: its runs in order, and declarations by job events.
 
-    `starts` are all START events, sorted; `ever_declared` are the edges of all job events, `control_flow` has
-    the last jobDependencies facet of any run. `last_stated` is the last complete statement of any run (see
-    `RunRecord.stated`) with the run's UUID, `longest_interval` the longest interval in seconds between RUNNING events
-    that any jobType facet stated.
+    Runs that nothing asks for any more are moved to the archive, if there is one: then `history` and `starts` lack
+    them too. `starts` are the START events of the others, sorted; `ever_declared` are the edges of all job events,
+    `control_flow` has the last jobDependencies facet of any run. `last_stated` is the last complete statement of any
+    run (see `RunRecord.stated`) with the run's UUID, `longest_interval` the longest interval in seconds between RUNNING
+    events that any jobType facet stated, `archive_at` the number of runs in memory with which some are archived.
     """
 
     id: JobId
     span: Span
-    runs: dict[str, RunRecord] = field(default_factory=dict)
+    archive: InitVar[RunArchive | None] = None
+    runs: JobRuns = field(init=False)
     starts: list[tuple[Order, str]] = field(default_factory=list)
     facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
     declared: Declaration | None = None
@@ -255,8 +271,13 @@ class JobRecord:
     history: RunHistory = field(default_factory=RunHistory)
     last_stated: tuple[Order, str] | None = None
     longest_interval: float = DEFAULT_INTERVAL
+    archive_at: int = 0
     _last_edges: frozenset[Edge] = frozenset()
     _last_job_type: JsonObject | None = None
+
+    def __post_init__(self, archive: RunArchive | None) -> None:
+        """Begin without runs."""
+        self.runs = JobRuns(self.id, archive)
 
     def join(self, event: Event, inputs: list[JsonObject], outputs: list[JsonObject]) -> None:
         """Apply one event of this job or of one of its runs."""
@@ -269,23 +290,87 @@ class JobRecord:
             return
         if facet := (event.body["run"].get("facets") or {}).get(JOB_DEPENDENCIES):
             self.control_flow.join(event.order, {JOB_DEPENDENCIES: facet})
-        run = self.runs.get(event.run.run)
+        run = self._loaded_run(event.run.run)
         if run is None:
-            run = self.runs[event.run.run] = RunRecord(event.run, Span(event.order, event.order))
+            run = self.runs.loaded[event.run.run] = RunRecord(event.run, Span(event.order, event.order))
         run.join(event, parts)
         self._index(run)
         if event.event_type == "START":
-            start = (event.order, event.run.run)
-            at = bisect_left(self.starts, start)
-            if at == len(self.starts) or self.starts[at] != start:
-                insort(self.starts, start)
+            self._add_start((event.order, event.run.run))
 
     def restore(self, run: RunRecord, starts: list[Order]) -> None:
         """Insert a restored run; `starts` are its START events."""
-        self.runs[run.id.run] = run
+        self.runs.loaded[run.id.run] = run
         self._index(run)
         for order in starts:
-            insort(self.starts, (order, run.id.run))
+            self._add_start((order, run.id.run))
+
+    def archive_runs(self, retained: set[str]) -> MovedRuns:
+        """Move all runs but the retained ones to the archive, and the retained ones that are there to memory."""
+        archive, starts = self.runs.archive, self.starts_by_run()
+        assert archive is not None
+        loaded = [uuid for uuid in retained if self._load(uuid)]
+        moved = [run for uuid, run in self.runs.loaded.items() if uuid not in retained]
+        for run in moved:
+            archive.add(run, tuple(starts.get(run.id.run, ())))
+            del self.runs.loaded[run.id.run]
+            self.runs.archived += 1
+        for entry in (*(run.entry for run in moved), *(found.entry for found in self.runs.recalled.values())):
+            assert entry is not None
+            self.history.discard(entry)
+        self.starts = [start for start in self.starts if start[1] in retained]
+        self.runs.recalled = {}
+        return MovedRuns([run.id.run for run in moved], loaded)
+
+    def recall_history(self) -> None:
+        """Enter all archived runs into `history` and `starts`, until the next runs are moved to the archive."""
+        archive = self.runs.archive
+        if archive is None or len(self.runs.recalled) == self.runs.archived:
+            return
+        for found in archive.runs(self.id):
+            if found.entry.place.run not in self.runs.recalled:
+                self._recall(found)
+
+    def full_history(self) -> list[ArchivedRun]:
+        """Return all runs without their records, latest first."""
+        starts, archive = self.starts_by_run(), self.runs.archive
+        found = [
+            ArchivedRun(run.entry, tuple(starts.get(run.id.run, ())), run.terminal)
+            for run in self.runs.loaded.values()
+            if run.entry is not None
+        ]
+        if archive is not None and self.runs.archived:
+            found += archive.runs(self.id)
+        return sorted(found, key=lambda run: run.entry.place, reverse=True)
+
+    def latest_runs(self, offset: int, limit: int) -> list[RunRecord]:
+        """Return one page of the runs, latest first."""
+        places = [run.entry.place for run in self.runs.loaded.values() if run.entry is not None]
+        archive, number = self.runs.archive, offset + limit
+        if archive is not None and self.runs.archived:
+            places += [found.entry.place for found in islice(archive.backwards(self.id), number)]
+        return [self.runs[place.run] for place in sorted(places, reverse=True)[offset:number]]
+
+    def last_run_with(self, edge: Edge, until: Order) -> RunPosition | None:
+        """Return the position of the last run before `until` that has an edge."""
+        places = self.history.by_edge.get(edge)
+        found = places.before(until) if places else None
+        archive = self.runs.archive
+        if archive is None or not self.runs.archived:
+            return found
+        archived = (run.entry for run in archive.backwards(self.id, until))
+        last = next((entry.place for entry in archived if edge in entry.edges), None)
+        return max((place for place in (found, last) if place is not None), default=None)
+
+    def first_start_after(self, order: Order, other_than: str) -> Order | None:
+        """Return the first START event after `order` of another run than the one with this UUID."""
+        at = bisect_right(self.starts, (order, other_than))
+        found = next((start for start, run in self.starts[at:] if run != other_than), None)
+        archive = self.runs.archive
+        if archive is None or not self.runs.archived:
+            return found
+        archived = archive.first_start_after(self.id, order, other_than)
+        return min((start for start in (found, archived) if start is not None), default=None)
 
     def is_streaming(self, run: RunRecord | None) -> bool:
         """Return whether a run is a streaming one by its own jobType facet, or else by that of the job."""
@@ -300,8 +385,56 @@ class JobRecord:
         """Return the longest `silence_limit` of any run."""
         return STALE_INTERVALS * self.longest_interval * 1e9
 
+    def _loaded_run(self, uuid: str) -> RunRecord | None:
+        """Return the record of a run that is about to change; None if no event of it was applied before."""
+        run = self.runs.loaded.get(uuid)
+        if run is None and self.runs.archived and self._load(uuid):
+            run = self.runs.loaded[uuid]
+        return run
+
+    def _load(self, uuid: str) -> bool:
+        """Move a run from the archive to memory; return False if it is not there."""
+        archive, run_id = self.runs.archive, RunId(uuid, self.id)
+        if archive is None or not self.runs.archived or uuid in self.runs.loaded:
+            return False
+        found = archive.find(run_id)
+        if found is None:
+            return False
+        record = archive.record(run_id)
+        self._recall(found)
+        del self.runs.recalled[uuid]
+        record.entry = found.entry
+        self.runs.loaded[uuid] = record
+        archive.remove(run_id)
+        self.runs.archived -= 1
+        return True
+
+    def _recall(self, found: ArchivedRun) -> None:
+        """Enter an archived run into `history` and `starts`."""
+        uuid = found.entry.place.run
+        if uuid in self.runs.recalled:
+            return
+        self.history.replace(None, found.entry)
+        for start in found.starts:
+            self._add_start((start, uuid))
+        self.runs.recalled[uuid] = found
+
+    def _add_start(self, start: tuple[Order, str]) -> None:
+        at = bisect_left(self.starts, start)
+        if at == len(self.starts) or self.starts[at] != start:
+            self.starts.insert(at, start)
+
+    def starts_by_run(self) -> dict[str, list[Order]]:
+        """Return the START events in memory by UUID of their run."""
+        found: dict[str, list[Order]] = {}
+        for order, run in self.starts:
+            found.setdefault(run, []).append(order)
+        return found
+
     def _index(self, run: RunRecord) -> None:
         entry = run.indexed()
+        if self.runs.archived and not self.history.is_extended_by(run.entry, entry):
+            self.recall_history()
         # Runs of one job mostly have the same edges.
         if entry.edges == self._last_edges:
             entry.edges = self._last_edges
@@ -317,14 +450,18 @@ class JobRecord:
         # Equal facets are shared: mostly it is the same object as in the last event.
         if stated is not None and stated is not self._last_job_type:
             self._last_job_type = stated
-            job_type = effective_facet(parts.job_facets, "jobType")
-            self.longest_interval = max(self.longest_interval, interval_of(job_type))
+            interval = interval_of(effective_facet(parts.job_facets, "jobType"))
+            if interval > self.longest_interval:
+                # Open runs of the archive may be live, after all.
+                self.recall_history()
+                self.longest_interval = interval
 
     def _join_declaration(self, order: Order, parts: EventParts) -> None:
         self.declared_facets.join(order, parts.job_facets)
         edges = _edges_of_event(parts)
         self.ever_declared.update(edges)
         if edges and (self.declared is None or self.declared.order < order):
+            self.recall_history()
             self.declared = Declaration(order, {}, {})
             join_uses(self.declared.inputs, order, Direction.INPUT, parts.inputs)
             join_uses(self.declared.outputs, order, Direction.OUTPUT, parts.outputs)

@@ -7,13 +7,24 @@ from typing import NamedTuple
 
 from lineage.events.event import Order
 from lineage.events.ids import JsonObject
+from lineage.graph.packed_json import PackedJson, StoredJson, digest_of, packed_facet, plain_facet
 
 
 class Register(NamedTuple):
-    """Last-writer-wins register: a value and the order of its event."""
+    """Last-writer-wins register: a value, which may be packed, and the order of its event."""
 
     order: Order
-    value: JsonObject
+    stored: StoredJson
+
+    @property
+    def value(self) -> JsonObject:
+        """Return the value, which must not be changed."""
+        return plain_facet(self.stored)
+
+    @property
+    def is_deleted(self) -> bool:
+        """Return whether the value is a tombstone."""
+        return not isinstance(self.stored, PackedJson) and self.stored.get("_deleted") is True
 
 
 class Facets:
@@ -30,35 +41,40 @@ class Facets:
         for name, value in (facets or {}).items():
             known = self._registers.get(name)
             if known is None or known.order < order:
-                self._registers[name] = Register(order, value)
+                self._registers[name] = Register(order, packed_facet(name, value))
 
     def merge(self, other: "Facets") -> None:
         """Merge the facets of another name of the same dataset."""
         for name, register in other._registers.items():
-            self.join(register.order, {name: register.value})
+            self.join(register.order, {name: register.stored})
 
     def share(self, facets: JsonObject) -> JsonObject:
-        """Return `facets` with every value that equals the current one replaced by that object.
+        """Return `facets` with large values packed, and every value that equals the current one replaced by it.
 
         Runs repeat the same facets; sharing them saves memory.
         """
         registers = self._registers
-        if not registers:
-            return facets
         return {
-            name: value if (known := registers.get(name)) is None else self._shared_value(name, value, known)
+            name: packed_facet(name, value)
+            if (known := registers.get(name)) is None
+            else self._shared_value(name, value, known)
             for name, value in facets.items()
         }
 
-    def _shared_value(self, key: str, value: JsonObject, known: Register) -> JsonObject:
+    def _shared_value(self, key: str, value: StoredJson, known: Register) -> StoredJson:
         """Return `known` for a value that equals it; `key` is unique to the register."""
-        if known.value is value or known.value != value:
+        stored = known.stored
+        if stored is value:
             return value
+        if isinstance(stored, PackedJson):
+            return stored if stored.digest == digest_of(value) else packed_facet(key, value)
+        if stored != value:
+            return packed_facet(key, value)
         # `==` treats True and 1 as equal; marshal (version 2 has no references) distinguishes types, fast.
         spelled = self._spelled.get(key)
-        if spelled is None or spelled[0] is not known.value:
-            spelled = self._spelled[key] = known.value, dumps(known.value, 2)
-        return known.value if spelled[1] == dumps(value, 2) else value
+        if spelled is None or spelled[0] is not stored:
+            spelled = self._spelled[key] = stored, dumps(stored, 2)
+        return stored if spelled[1] == dumps(value, 2) else value
 
     @classmethod
     def of(cls, registers: dict[str, Register]) -> "Facets":
@@ -78,7 +94,11 @@ class Facets:
     def register(self, name: str) -> Register | None:
         """Return the register of one facet; None if it is unknown or deleted."""
         register = self._registers.get(name)
-        return None if register is None or register.value.get("_deleted") is True else register
+        return None if register is None or register.is_deleted else register
+
+    def names(self) -> list[str]:
+        """Return the names of all current facets."""
+        return [name for name, register in self._registers.items() if not register.is_deleted]
 
     def get(self, name: str) -> JsonObject | None:
         """Return the current value of one facet, or None."""
@@ -92,8 +112,9 @@ class Facets:
 
 def effective_facet(facets: JsonObject, name: str) -> JsonObject | None:
     """Return a facet, or None if it is absent or a tombstone."""
-    facet: JsonObject | None = facets.get(name)
-    return None if facet is None or facet.get("_deleted") is True else facet
+    facet: StoredJson | None = facets.get(name)
+    found = None if facet is None else plain_facet(facet)
+    return None if found is None or found.get("_deleted") is True else found
 
 
 def latest(name: str, *owners: Facets | None) -> JsonObject | None:

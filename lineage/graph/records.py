@@ -21,11 +21,31 @@ from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_users import DatasetUsers
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses, merged_use
+from lineage.graph.job_runs import RunArchive
 from lineage.graph.mergeable import Facets, Span
 from lineage.graph.name_resolution import Claim, symlink_claim
 from lineage.graph.name_statements import NameStatements, written_after
+from lineage.graph.retained_runs import retained_runs
 
 SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
+
+
+SPARE_RUNS = 4
+"""Runs of a job in memory beside those that must be, before some are moved to the archive."""
+
+
+@dataclass(slots=True)
+class Unsaved:
+    """Records that have changed since they were saved; runs also if they have left memory."""
+
+    catalog: set[CatalogKey] = field(default_factory=set)
+    datasets: set[DatasetId] = field(default_factory=set)
+    jobs: set[JobId] = field(default_factory=set)
+    namespaces: set[str] = field(default_factory=set)
+    runs: set[RunId] = field(default_factory=set)
+
+    def __len__(self) -> int:
+        return len(self.catalog) + len(self.datasets) + len(self.jobs) + len(self.namespaces) + len(self.runs)
 
 
 @dataclass(slots=True)
@@ -40,10 +60,13 @@ class LineageRecords:
     """All records; `apply` merges one event.
 
     `touched` collects the jobs whose records have changed, until the reader clears it, so that only their derived state
-    is recomputed.
+    is recomputed. Runs that nothing asks for any more are moved to `archive`; without one all stay in memory, and
+    `unsaved` remains empty.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, archive: RunArchive | None = None) -> None:
+        self.archive = archive
+        self.unsaved = Unsaved()
         self.jobs: dict[JobId, JobRecord] = {}
         self.nodes = DatasetNodes()
         self.datasets: dict[DatasetId, DatasetRecord] = self.nodes.by_node
@@ -56,6 +79,7 @@ class LineageRecords:
         self._renamed_from: dict[DatasetId, set[DatasetId]] = {}
         self._renamings: dict[DatasetId, set[DatasetId]] = {}
         self._changed_by: dict[RunId, set[DatasetId]] = {}
+        self.spare_runs = SPARE_RUNS
 
     def apply(self, event: Event) -> None:
         """Apply one event; idempotent."""
@@ -104,6 +128,23 @@ class LineageRecords:
         record = job.runs.get(run.run) if job else None
         return record is not None and record.terminal is not None and record.terminal[2] != "COMPLETE"
 
+    def archive_runs(self, job: JobId) -> None:
+        """Move the runs of a job that nothing asks for any more to the archive, if there are enough of them."""
+        record = self.jobs[job]
+        if self.archive is None or len(record.runs.loaded) + len(record.runs.recalled) < record.archive_at:
+            return
+        retained = retained_runs(record)
+        record.archive_at = len(retained) + self.spare_runs
+        moved = record.archive_runs(retained)
+        self.unsaved.runs.update(RunId(run, job) for run in (*moved.archived, *moved.loaded))
+        for run in moved.loaded:
+            self._jobs_of_run.setdefault(run, set()).add(job)
+        for run in moved.archived:
+            jobs = self._jobs_of_run[run]
+            jobs.discard(job)
+            if not jobs:
+                del self._jobs_of_run[run]
+
     def symlinks(self, record: DatasetRecord) -> list[JsonObject]:
         """Return the other names of a node, sorted, each with its type: those that lead to it now."""
         stated = (record.all_facets().get("symlinks") or {}).get("identifiers") or ()
@@ -136,6 +177,9 @@ class LineageRecords:
 
     def restore_job(self, record: JobRecord) -> None:
         """Insert a restored job without its runs."""
+        if self.archive is not None:
+            record.runs.archive = self.archive
+            record.runs.archived = self.archive.archived_of(record.id)
         self.jobs[record.id] = record
         self.touched.add(record.id)
         used = {dataset for _, dataset in record.ever_declared}
@@ -160,10 +204,13 @@ class LineageRecords:
 
         If an emitter uses one UUID for several jobs, the first by name is returned.
         """
-        jobs = self._jobs_of_run.get(run.lower())
+        uuid = run.lower()
+        jobs = self._jobs_of_run.get(uuid, set())
+        if self.archive is not None:
+            jobs = jobs | self.archive.jobs_of(uuid)
         if not jobs:
             return None
-        return self.jobs[job if job in jobs else min(jobs)].runs[run.lower()]
+        return self.jobs[job if job in jobs else min(jobs)].runs[uuid]
 
     def parent(self, run: RunRecord) -> RunRecord | None:
         """Return the run that the parent facet names, or None if unknown."""
@@ -208,12 +255,16 @@ class LineageRecords:
     def _join_job(self, event: Event, job_id: JobId, changed: set[DatasetId]) -> None:
         job = self.jobs.get(job_id)
         if job is None:
-            job = self.jobs[job_id] = JobRecord(job_id, Span(event.order, event.order))
+            job = self.jobs[job_id] = JobRecord(job_id, Span(event.order, event.order), self.archive)
         inputs = [self._join_dataset(event, ds, True, changed) for ds in event.body.get("inputs") or ()]
         outputs = [self._join_dataset(event, ds, False, changed) for ds in event.body.get("outputs") or ()]
         job.join(event, inputs, outputs)
         self._join_namespace(event.order, job_id.namespace)
         self._touch(job_id)
+        if self.archive is not None:
+            self.unsaved.jobs.add(job_id)
+            if event.run is not None:
+                self.unsaved.runs.add(event.run)
         if event.run is not None:
             self._jobs_of_run.setdefault(event.run.run, set()).add(job_id)
             changed.update(self._changed_by.get(event.run, ()))
@@ -227,6 +278,8 @@ class LineageRecords:
         if nodes.merged:
             nodes.join_merged(name, event.order, shared, read, event.run)
         self._join_namespace(event.order, name.namespace)
+        if self.archive is not None:
+            self.unsaved.datasets.add(name)
         if event.job is not None:
             self._users.add(name, event.job)
         if event.locations:
@@ -344,6 +397,8 @@ class LineageRecords:
 
     def _join_catalog(self, order: Order, statement: CatalogStatement) -> None:
         self.catalog.join(order, statement)
+        if self.archive is not None:
+            self.unsaved.catalog.add(statement.key)
         if statement.key.kind is EntryKind.TABLE:
             self._join_location(order, statement)
         if statement.key.kind is not EntryKind.NAMESPACE:
@@ -368,6 +423,8 @@ class LineageRecords:
             self.namespaces[namespace] = Span(order, order)
         else:
             span.join(order)
+        if self.archive is not None:
+            self.unsaved.namespaces.add(namespace)
 
 
 def _datasets_of_facets(job_facets: Facets, uses: RunRecord | Declaration | None) -> set[DatasetId]:

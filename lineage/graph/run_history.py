@@ -57,14 +57,14 @@ class RunPositions:
         at = bisect_right(self._sorted, RunPosition(order, run))
         return self._sorted[at] if at < len(self._sorted) else None
 
+    def before(self, order: Order) -> RunPosition | None:
+        """Return the last position before a point in the total order."""
+        at = bisect_left(self._sorted, RunPosition(order, ""))
+        return self._sorted[at - 1] if at else None
+
     def backwards(self) -> Iterator[RunPosition]:
         """Yield all positions, latest first."""
         return reversed(self._sorted)
-
-    def latest_first(self, offset: int, limit: int) -> list[RunPosition]:
-        """Return one page of positions, latest first."""
-        end = max(0, len(self._sorted) - offset)
-        return self._sorted[max(0, end - limit) : end][::-1]
 
 
 Edge = tuple[Direction, DatasetId]
@@ -113,7 +113,7 @@ class RunHistory:
         """Enter a run, or replace its entry; costs only what differs."""
         if before is None or before.place != after.place:
             if before is not None:
-                self._discard(before)
+                self.discard(before)
             self.runs.add(after.place)
             before = RunEntry(after.place)
         self._replace_edges(after.place, before, after)
@@ -144,10 +144,34 @@ class RunHistory:
             if (runs := self.authoritative.get(authority)) is not None:
                 yield runs
 
-    def _discard(self, entry: RunEntry) -> None:
+    def discard(self, entry: RunEntry) -> None:
         """Remove a run from everything."""
         self.replace(entry, RunEntry(entry.place))
         self.runs.discard(entry.place)
+
+    def is_extended_by(self, before: RunEntry | None, after: RunEntry) -> bool:
+        """Return whether a change of a run only adds to the end of the history, which may lack older runs.
+
+        Otherwise what the change uncovers may be a run that is not in memory.
+        """
+        last, place = self.runs.last(), after.place
+        if before is None:
+            if last is not None and place < last:
+                return False
+            before = RunEntry(place)
+        if before.place != place or not (before.edges <= after.edges and before.dropped == after.dropped):
+            return False
+        if not set(before.authority) <= set(after.authority):
+            return False
+        authority = [found for runs in self.authoritative.values() if (found := runs.last()) is not None]
+        if all(place >= found for found in authority):
+            return True
+        return all(self._has_later(edge, place) for edge in after.edges - before.edges)
+
+    def _has_later(self, edge: Edge, place: RunPosition) -> bool:
+        places = self.by_edge.get(edge)
+        last = places.last() if places else None
+        return last is not None and last > place
 
     def _replace_edges(self, place: RunPosition, before: RunEntry, after: RunEntry) -> None:
         for index, old, new in (

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """State of a run, derived from its own events, or from its parent and successors if it has no end."""
 
-from bisect import bisect_right
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -108,12 +107,7 @@ def _end_if_silent(
 
 def _next_start(job: JobRecord, run: RunRecord) -> Order | None:
     """Return the first START of another run of the job after the last START of this one."""
-    place = (run.last_start or run.span.first, run.id.run)
-    for at in range(bisect_right(job.starts, place), len(job.starts)):
-        order, other = job.starts[at]
-        if other != run.id.run:
-            return order
-    return None
+    return job.first_start_after(run.last_start or run.span.first, run.id.run)
 
 
 def is_stale(lineage: LineageRecords, run: RunRecord, now: int) -> bool:

@@ -21,6 +21,7 @@ from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Use, Uses
 from lineage.graph.mergeable import Facets, Register, Span
 from lineage.graph.name_statements import Change, LifecycleChange, NameStatements, Write
+from lineage.graph.packed_json import packed_facet
 from lineage.graph.processing import DEFAULT_INTERVAL
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
@@ -71,25 +72,50 @@ def subjects_of(event: Event) -> set[Key]:
     if event.job is not None:
         keys |= {Key(Subject.JOB, tuple(event.job)), Key(Subject.NAMESPACE, (event.job.namespace,))}
     if event.run is not None:
-        keys.add(_run_key(event.run))
+        keys.add(run_key(event.run))
     return keys
 
 
 def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
-    """Yield a snapshot of every record."""
-    for key, entry in lineage.catalog.items():
-        yield Snapshot(Key(Subject.CATALOG, tuple(key)), _encode_catalog_entry(entry))
-    for dataset in lineage.nodes.by_name.values():
-        yield Snapshot(Key(Subject.DATASET, tuple(dataset.id)), _encode_dataset(dataset))
+    """Yield a snapshot of every record in memory."""
+    for key in lineage.catalog:
+        yield catalog_snapshot(lineage, key)
+    for dataset in lineage.nodes.by_name:
+        yield dataset_snapshot(lineage, dataset)
     for job in lineage.jobs.values():
-        yield Snapshot(Key(Subject.JOB, tuple(job.id)), _encode_job(job))
-        starts: dict[str, list[Order]] = {}
-        for order, run_id in job.starts:
-            starts.setdefault(run_id, []).append(order)
-        for run in job.runs.values():
-            yield Snapshot(_run_key(run.id), _encode_run(run, starts.get(run.id.run, [])))
-    for namespace, span in lineage.namespaces.items():
-        yield Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _encode_span(span)})
+        yield job_snapshot(lineage, job.id)
+        starts = job.starts_by_run()
+        for run in job.runs.loaded.values():
+            yield Snapshot(run_key(run.id), encode_run(run, starts.get(run.id.run, ())))
+    for namespace in lineage.namespaces:
+        yield namespace_snapshot(lineage, namespace)
+
+
+def catalog_snapshot(lineage: LineageRecords, key: CatalogKey) -> Snapshot:
+    """Return the snapshot of a catalog entry."""
+    return Snapshot(Key(Subject.CATALOG, tuple(key)), _encode_catalog_entry(lineage.catalog[key]))
+
+
+def dataset_snapshot(lineage: LineageRecords, name: DatasetId) -> Snapshot:
+    """Return the snapshot of a dataset under one name."""
+    return Snapshot(Key(Subject.DATASET, tuple(name)), _encode_dataset(lineage.nodes.by_name[name]))
+
+
+def job_snapshot(lineage: LineageRecords, job: JobId) -> Snapshot:
+    """Return the snapshot of a job, without its runs."""
+    return Snapshot(Key(Subject.JOB, tuple(job)), _encode_job(lineage.jobs[job]))
+
+
+def namespace_snapshot(lineage: LineageRecords, namespace: str) -> Snapshot:
+    """Return the snapshot of a namespace."""
+    return Snapshot(Key(Subject.NAMESPACE, (namespace,)), {"span": _encode_span(lineage.namespaces[namespace])})
+
+
+def run_snapshot(lineage: LineageRecords, run: RunId) -> Snapshot:
+    """Return the snapshot of a run in memory."""
+    job = lineage.jobs[run.job]
+    starts = [order for order, uuid in job.starts if uuid == run.run]
+    return Snapshot(run_key(run), encode_run(job.runs.loaded[run.run], starts))
 
 
 def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
@@ -110,10 +136,11 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
             case Subject.RUN:
                 namespace, name, uuid = identity
                 run = RunId(uuid, JobId(namespace, name))
-                lineage.restore_run(_decode_run(lineage, run, content), [_decode_order(o) for o in content["starts"]])
+                lineage.restore_run(decode_run(lineage, run, content), [_decode_order(o) for o in content["starts"]])
 
 
-def _run_key(run: RunId) -> Key:
+def run_key(run: RunId) -> Key:
+    """Return the key of the snapshot of a run."""
     return Key(Subject.RUN, (*run.job, run.run))
 
 
@@ -202,9 +229,7 @@ def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     record.names = _decode_names(content["names"]) if content.get("names") else None
     for row in content["sayings"]:
         run = _decode_run_id(row["run"])
-        said = DatasetStatement(
-            order=_decode_order(row["order"]), run=run, read=row["read"], fields=row["fields"], version=row["version"]
-        )
+        said = DatasetStatement.of(_decode_order(row["order"]), run, row["read"], row["fields"], row["version"])
         record.statements[said.key] = said
     return record
 
@@ -249,7 +274,8 @@ def _decode_declaration(content: JsonObject | None) -> Declaration | None:
     return Declaration(order, _decode_uses(content["inputs"], span), _decode_uses(content["outputs"], span))
 
 
-def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
+def encode_run(run: RunRecord, starts: Iterable[Order]) -> JsonObject:
+    """Return the content of the snapshot of a run; `starts` are its START events."""
     return {
         "span": _encode_span(run.span),
         "starts": [_encode_order(start) for start in starts],
@@ -268,7 +294,9 @@ def _encode_run(run: RunRecord, starts: list[Order]) -> JsonObject:
     }
 
 
-def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
+def decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -> RunRecord:
+    """Return the run of a snapshot; facets that equal those of its job are shared, if the job is known."""
+    job = lineage.jobs.get(identity.job)
     terminal, stated = content["terminal"], content.get("stated")
     completed = content.get("completed", terminal[1] if terminal and terminal[2] == "COMPLETE" else None)
     starts = [_decode_order(start) for start in content["starts"]]
@@ -285,7 +313,7 @@ def _decode_run(lineage: LineageRecords, identity: RunId, content: JsonObject) -
         stated=_decode_order(stated) if stated else None,
         replaced={Direction(key): _decode_order(order) for key, order in content.get("replaced", {}).items()},
         facets=_decode_facets(content["facets"]),
-        job_facets=_decode_facets(content["jobFacets"], lineage.jobs[identity.job].facets),
+        job_facets=_decode_facets(content["jobFacets"], job.facets if job else None),
         named_inputs=_decode_uses(content["inputs"], span, lineage),
         named_outputs=_decode_uses(content["outputs"], span, lineage),
     )
@@ -329,7 +357,7 @@ def _decode_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
 def _decode_registers(content: JsonObject, owner: Facets | None = None) -> dict[str, Register]:
     registers = {}
     for name, (time, digest, value) in content.items():
-        shared = owner.share({name: value})[name] if owner else value
+        shared = owner.share({name: value})[name] if owner else packed_facet(name, value)
         registers[name] = Register(Order(time, bytes.fromhex(digest)), shared)
     return registers
 

@@ -204,7 +204,7 @@ class _BreadthFirstSearch:
         return self._transitions_of_rows(thing.dataset) if thing.field is None else self._transitions_of_column(thing)
 
     def _transitions_of_column(self, column: Column) -> Iterator[_Transition]:
-        for edge in self._dependencies.graph.columns_from.get(column, ()):
+        for edge in self._dependencies.graph.edges_from(column):
             output = Column(edge.output, edge.field)
             yield _edge_transition(edge, column, output, onward=output)
         if self._certain or column.dataset in self._touched:
@@ -228,7 +228,7 @@ class _BreadthFirstSearch:
                     yield _flow_transition(job, dataset, output, onward=Column(output, None))
 
     def _transitions_to_sources(self, thing: Column) -> Iterator[_Transition]:
-        for edge in self._dependencies.graph.columns_into.get(thing, ()):
+        for edge in self._dependencies.graph.edges_into(thing):
             source = Column(edge.source, edge.source_field)
             yield _edge_transition(edge, source, thing, onward=source)
         if thing.field is not None:

@@ -107,7 +107,7 @@ class Catalog:
 
     def runs_of(self, job: JobRecord, offset: int, limit: int) -> list[RunRecord]:
         """Return one page of the runs of a job, latest first."""
-        return [job.runs[place.run] for place in job.history.runs.latest_first(offset, limit)]
+        return job.latest_runs(offset, limit)
 
     def run(self, run: RunRecord) -> JsonObject:
         """Render one run."""

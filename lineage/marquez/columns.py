@@ -69,7 +69,7 @@ class ColumnNeighbourhood:
     def _column_node(self, catalog: Catalog, column: Column) -> JsonObject:
         sources = sorted(_neighbour_columns(self._graph, column, upstream=True) & self._found)
         targets = sorted(_neighbour_columns(self._graph, column, upstream=False) & self._found)
-        edges = self._graph.columns_into.get(column, set())
+        edges = set(self._graph.edges_into(column))
         return {
             "id": node_id(column),
             "type": "DATASET_FIELD",
@@ -118,6 +118,6 @@ def _columns_of(graph: Graph, dataset: DatasetId) -> set[Column]:
 
 def _neighbour_columns(graph: Graph, column: Column, upstream: bool) -> set[Column]:
     if upstream:
-        return {Column(edge.source, edge.source_field) for edge in graph.columns_into.get(column, ())}
-    edges = graph.columns_from.get(column, ())
+        return {Column(edge.source, edge.source_field) for edge in graph.edges_into(column)}
+    edges = graph.edges_from(column)
     return {Column(edge.output, edge.field) for edge in edges if edge.field is not None}

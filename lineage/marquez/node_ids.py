@@ -86,7 +86,7 @@ def _find_column(
 
 
 def _has_field(lineage: LineageRecords, graph: Graph, column: Column) -> bool:
-    if column in graph.columns_into or column in graph.columns_from:
+    if any(graph.edges_into(column)) or any(graph.edges_from(column)):
         return True
     fields = lineage.datasets[column.dataset].fields()
     return any(field["name"] == column.field for field in fields)

@@ -12,6 +12,7 @@ from lineage.events import JsonObject
 from lineage.events.event import Order
 from lineage.events.timestamps import format_time
 from lineage.graph.job_record import JobRecord
+from lineage.graph.job_runs import RunArchive
 from lineage.graph.mergeable import Span
 
 _HOURS = 24
@@ -63,22 +64,31 @@ class EventCounts:
         self._rows: list[JsonObject] = [{**row, **dict.fromkeys(_TYPES, 0)} for row in within.rows()]
 
     def add(self, job: JobRecord) -> None:
-        """Count the runs of one job."""
+        """Count the runs of one job that are in memory."""
         first, last = self._within.times[0], self._within.times[-1]
         if job.span.last.time < first:
             return
-        for order, _ in job.starts[bisect_left(job.starts, (Order(first, b""), "")) :]:
-            self._count_event("start", order)
-        for run in job.runs.values():
+        for order, uuid in job.starts[bisect_left(job.starts, (Order(first, b""), "")) :]:
+            if uuid in job.runs.loaded:
+                self._count_event("start", order.time)
+        for run in job.runs.loaded.values():
             if run.terminal is not None and first <= run.terminal[1].time < last:
-                self._count_event(run.terminal[2].lower(), run.terminal[1])
+                self._count_event(run.terminal[2].lower(), run.terminal[1].time)
+
+    def add_archived(self, archive: RunArchive) -> None:
+        """Count the archived runs of all jobs."""
+        bounds = self._within.times[0], self._within.times[-1]
+        for time in archive.starts_between(*bounds):
+            self._count_event("start", time)
+        for time, event_type in archive.ends_between(*bounds):
+            self._count_event(event_type.lower(), time)
 
     def rows(self) -> list[JsonObject]:
         """Return the counts in Marquez's shape."""
         return self._rows
 
-    def _count_event(self, event_type: str, order: Order) -> None:
-        index = self._within.index_of(order.time)
+    def _count_event(self, event_type: str, time: int) -> None:
+        index = self._within.index_of(time)
         if index is not None:
             self._rows[index][event_type] += 1
 

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs upstream of a run: the runs that wrote the dataset versions it read, transitively."""
 
-from bisect import bisect_left
 from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
-from lineage.events.event import Order
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_record import RunRecord
-from lineage.graph.run_history import Direction, RunPosition, RunPositions
+from lineage.graph.run_history import Direction
 from lineage.marquez.catalog import Catalog
 
 
@@ -80,27 +78,20 @@ class UpstreamRuns:
             made_by = self._lineage.run(version.run.run, version.run.job)
             if made_by is not None and dataset in self._lineage.by_node(made_by.outputs):
                 return made_by
-        histories = [
-            (self._lineage.jobs[job].runs, places)
+        writers = [
+            (self._lineage.jobs[job], name)
             for job in self._graph.producers.get(dataset, ())
             for name in self._lineage.nodes.names(dataset)
-            if (places := self._lineage.jobs[job].history.by_edge.get((Direction.OUTPUT, name))) is not None
         ]
         for until in (reader.place.order, reader.span.last):
-            found = [runs[place.run] for runs, places in histories if (place := _last_before(places, until))]
-            found = [run for run in found if run.id != reader.id]
-            if found:
-                return max(found, key=lambda run: run.place)
+            found = [(job, job.last_run_with((Direction.OUTPUT, name), until)) for job, name in writers]
+            runs = [job.runs[place.run] for job, place in found if place is not None]
+            runs = [run for run in runs if run.id != reader.id]
+            if runs:
+                return max(runs, key=lambda run: run.place)
         return None
 
 
 def _stated_version(facet: JsonObject | None) -> str:
     version = (facet or {}).get("datasetVersion")
     return version if isinstance(version, str) else ""
-
-
-def _last_before(places: RunPositions, until: Order) -> RunPosition | None:
-    """Return the last position before a point in the total order."""
-    at = bisect_left(range(len(places)), True, key=lambda i: places.latest_first(i, 1)[0].order < until)
-    found = places.latest_first(at, 1)
-    return found[0] if found else None

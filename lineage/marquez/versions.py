@@ -16,6 +16,7 @@ from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import JobRecord, RunRecord
 from lineage.graph.mergeable import Facets
 from lineage.graph.records import LineageRecords
+from lineage.graph.run_history import Direction, RunEntry
 
 
 def version_id(content: object) -> str:
@@ -89,14 +90,17 @@ def job_version_id(job: JobId, inputs: Iterable[DatasetId], outputs: Iterable[Da
     return version_id([job, sorted(inputs), sorted(outputs)])
 
 
+def _nodes(lineage: LineageRecords, run: RunEntry, direction: Direction) -> frozenset[DatasetId]:
+    return frozenset(lineage.nodes.node(dataset) for side, dataset in run.edges if side is direction)
+
+
 def job_versions(lineage: LineageRecords, job: JobRecord, view: JobLineage) -> list[JobVersion]:
     """Return every set of datasets that the runs of a job had, and the current one; newest first."""
     found: dict[tuple[frozenset[DatasetId], frozenset[DatasetId]], JobVersion] = {}
-    for place in job.history.runs.latest_first(0, len(job.history.runs)):
-        run = job.runs[place.run]
-        key = (frozenset(lineage.by_node(run.inputs)), frozenset(lineage.by_node(run.outputs)))
-        newest = found[key].latest_run if key in found else run
-        found[key] = JobVersion(*key, place.order.time, newest)
+    for entry in (run.entry for run in job.full_history()):
+        key = (_nodes(lineage, entry, Direction.INPUT), _nodes(lineage, entry, Direction.OUTPUT))
+        newest = found[key].latest_run if key in found else job.runs[entry.place.run]
+        found[key] = JobVersion(*key, entry.place.order.time, newest)
     current = (view.inputs, view.outputs)
     if current not in found:
         found[current] = JobVersion(*current, (job.declared.order if job.declared else job.span.first).time, None)

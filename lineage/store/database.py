@@ -42,8 +42,7 @@ class Database:
             self._max_pages = max(1, max_bytes // page_size) if max_bytes else 0
             if self._max_pages:
                 self._writer.execute(f"PRAGMA max_page_count = {self._max_pages}")
-            self._reader = _open_connection(self.path)
-            self._reader.execute("PRAGMA query_only = ON")
+            self._reader, self._point_reader = _open_reader(self.path), _open_reader(self.path)
         except sqlite3.Error as error:
             os.close(self._lock_file)
             raise _unusable_store(self.path, error) from error
@@ -52,6 +51,7 @@ class Database:
             raise
         self._writing = Lock()
         self._reading = Lock()
+        self._point_reading = Lock()
 
     @contextmanager
     def transaction(self, making_room: bool = False) -> Iterator[sqlite3.Connection]:
@@ -101,6 +101,23 @@ class Database:
             except sqlite3.DatabaseError as error:
                 raise _unusable_store(self.path, error) from error
 
+    @contextmanager
+    def reading_few(self) -> Iterator[sqlite3.Connection]:
+        """Lend another reading connection for one consistent read of a few rows, which waits for no long one.
+
+        Raises:
+            StoreUnusable: the file is damaged.
+        """
+        with self._point_reading:
+            try:
+                self._point_reader.execute("BEGIN")
+                yield self._point_reader
+            except sqlite3.DatabaseError as error:
+                raise _unusable_store(self.path, error) from error
+            finally:
+                if self._point_reader.in_transaction:
+                    self._point_reader.execute("ROLLBACK")
+
     def shrink(self) -> None:
         """Shrink the file by the pages that removed rows have freed."""
         with self._writing:
@@ -111,6 +128,8 @@ class Database:
         """Close the file. The last connection checkpoints the WAL."""
         with self._reading:
             self._reader.close()
+        with self._point_reading:
+            self._point_reader.close()
         with self._writing:
             self._writer.close()
         os.close(self._lock_file)
@@ -142,6 +161,12 @@ def _unusable_store(path: Path, error: sqlite3.Error) -> StoreUnusable:
         f"cannot read {path}: {error}; restore a backup with `python -m lineage.maintenance restore`,"
         " or move the file away to start empty"
     )
+
+
+def _open_reader(path: Path) -> sqlite3.Connection:
+    connection = _open_connection(path)
+    connection.execute("PRAGMA query_only = ON")
+    return connection
 
 
 def _open_connection(path: Path) -> sqlite3.Connection:

@@ -4,10 +4,11 @@
 The methods of `lineage.store.log.EventLog` and of `lineage.store.postgres.log.PostgresLog` document it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lineage.events import Original
+from lineage.events.ids import RunId
 from lineage.graph.snapshot import Snapshot
 from lineage.rules.event_reader import EventReader
 from lineage.store.dead_letters import DeadLetter, DeadLetterKind, RefusedLetter
@@ -115,14 +116,17 @@ class EventStore(Protocol):
     ) -> list[bool]:
         """Store events in one transaction; False for each one stored before."""
 
-    def events(self, on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
-        """Yield every event that is not compacted, in order of arrival."""
+    def events(self, on_damaged: DamagedRowHandler, after: int = 0) -> Iterator[StoredEvent]:
+        """Yield every event after number `after` that is not compacted, in order of arrival."""
 
     def event(self, content_hash: bytes) -> StoredEvent | None:
         """Return the event stored under a hash, or None."""
 
     def after(self, seq: int, limit: int) -> list[StoredEvent]:
         """Return up to `limit` events after number `seq`, in order of arrival."""
+
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID."""
 
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted."""
@@ -145,8 +149,8 @@ class EventStore(Protocol):
     def set_position(self, name: str, seq: int) -> None:
         """Store the position of a reader; events after it are not compacted."""
 
-    def keep_position(self, name: str | None) -> None:
-        """Register this reader, if any, and remove all others."""
+    def keep_positions(self, names: Collection[str]) -> None:
+        """Register these readers, and remove all others."""
 
     def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move one slice of events into snapshots; returns how many, 0 at the end."""

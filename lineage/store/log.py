@@ -3,12 +3,14 @@
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.events.ids import RunId
+from lineage.graph.snapshot import Snapshot, run_key
 from lineage.rules.event_reader import EventReader
 from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
@@ -25,6 +27,7 @@ from lineage.store.rows import (
     StoredEvent,
     event_rows,
     read_rows,
+    snapshot_of,
     stored_event,
     stored_events,
     up_to,
@@ -88,12 +91,12 @@ class EventLog:
             insert_offsets(connection, offsets or {})
         return stored
 
-    def events(self, on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
-        """Yield every event that is not compacted, in order of arrival.
+    def events(self, on_damaged: DamagedRowHandler, after: int = 0) -> Iterator[StoredEvent]:
+        """Yield every event after number `after` that is not compacted, in order of arrival.
 
         Damaged rows are skipped and go to `on_damaged`.
         """
-        place = 0
+        place = after
         while rows := self._read_rows(place, PAGE):
             yield from stored_events(rows, on_damaged)
             place = rows[-1].seq
@@ -118,6 +121,20 @@ class EventLog:
                 return found
             seq = rows[-1].seq
         return []
+
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID.
+
+        Damaged rows are skipped: they are dead letters already.
+
+        Raises:
+            StoreUnusable: the file is damaged.
+        """
+        with self._database.reading_few() as connection:
+            snapshot = snapshot_of(connection, run_key(run))
+            query = f"{SELECT_EVENTS} WHERE e.run = ? ORDER BY e.seq"
+            rows = [EventRow(*row) for row in Bodies(connection).joined(connection.execute(query, (run.run,)))]
+        return snapshot, list(stored_events(rows, lambda _hash, _error: None))
 
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
@@ -178,12 +195,13 @@ class EventLog:
                 "INSERT INTO positions VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq", (name, seq)
             )
 
-    def keep_position(self, name: str | None) -> None:
-        """Register this reader, if any, and remove all others, whose unread events would never be compacted."""
+    def keep_positions(self, names: Collection[str]) -> None:
+        """Register these readers, and remove all others, whose unread events would never be compacted."""
+        marks = ",".join("?" * len(names))
         with self._database.transaction() as connection:
-            connection.execute("DELETE FROM positions WHERE name IS NOT ?", (name,))
-            if name is not None:
-                connection.execute("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", (name,))
+            connection.execute(f"DELETE FROM positions WHERE name NOT IN ({marks})", (*names,))
+            rows = [(name,) for name in names]
+            connection.executemany("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
 
     def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
         """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.

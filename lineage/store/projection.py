@@ -1,21 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Projection of the event log: records and graph in memory."""
+"""Projection of the event log: the present in memory, archived runs in the state file."""
 
 import logging
+import sqlite3
 from collections.abc import Iterator
 
-from lineage.events import Event, EventError
+from lineage.events import Event, EventError, JobId
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.snapshot import restore
+from lineage.graph.snapshot import Snapshot, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
+from lineage.store.checkpoint import mark_unsaved, save_steps
 from lineage.store.event_store import EventStore
 from lineage.store.rows import StoredEvent
+from lineage.store.run_archive import StoredRuns
+from lineage.store.run_loader import RunLoader
+from lineage.store.state_file import StateFile
 
 logger = logging.getLogger(__name__)
 
 _EVENTS_PER_STEP = 50
 """Events applied between two yields to the event loop."""
+
+STATE_POSITION = "state"
+"""Reader of the log that the state file is: events after its checkpoint are not compacted."""
+
+_FOLDING = (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED)
+"""Dead letters that are missing in the graph."""
 
 
 class Projection:
@@ -24,34 +35,36 @@ class Projection:
     While `restoring`, no event may be applied: runs are restored from their snapshots first.
     `unapplied` holds events that are on disk and not in the graph, by hash, with the cause: an event that cannot be
     applied must not affect others. `position` is the number of the last event of the log up to which all are applied.
+
+    Without a state file all runs stay in memory.
     """
 
-    def __init__(self, log: EventStore, reader: EventReader) -> None:
-        self.lineage = LineageRecords()
+    def __init__(self, log: EventStore, reader: EventReader, state: StateFile | None = None) -> None:
+        archive = StoredRuns(state.connection, RunLoader(log, reader).load) if state else None
+        self.lineage = LineageRecords(archive)
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
         self.position = 0
         self.restoring = False
+        self.state = state
         self._log = log
         self._reader = reader
 
     def build(self) -> Iterator[None]:
-        """Read the log in steps; events that arrive meanwhile may be applied in between.
+        """Read the state file, if it has any state, and the log after it, in steps.
 
-        While `restoring` they must not be: they are read from the log afterwards.
+        Events that arrive meanwhile may be applied in between. While `restoring` they must not be: they are read from
+        the log afterwards.
         """
         self.restoring = True
-        for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
-            restore(self.lineage, [snapshot])
-            if count % _EVENTS_PER_STEP == 0:
-                yield
+        saved = self.state.position if self.state else None
+        known = self._log.snapshots.all() if self.state is None or saved is None else self.state.records()
+        yield from self._restore(known, saved=saved is not None)
         self.restoring = False
-        for count, stored in enumerate(self._log.events(self._park_damaged), start=1):
-            self.apply_stored(stored)
-            self.position = stored.seq
-            if count % _EVENTS_PER_STEP == 0:
-                yield
+        self.position = saved or 0
+        yield from self._read_log()
+        yield from self._retry_unapplied(saved is not None)
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             yield
         self._release_applied()
@@ -66,6 +79,8 @@ class Projection:
             self._park_event(DeadLetterKind.FOLD, event.order.hash, repr(error))
             return False
         self.unapplied.pop(event.order.hash, None)
+        if event.run is not None:
+            self._archive_runs(event.run.job)
         return True
 
     def apply_stored(self, stored: StoredEvent) -> bool:
@@ -86,6 +101,60 @@ class Projection:
             return False
         return stored is not None and self.apply_stored(stored)
 
+    def save(self) -> Iterator[None]:
+        """Write changed records to the state file in steps. After the last one it is consistent, to be committed."""
+        if self.state is not None:
+            yield from save_steps(self.lineage, self.state)
+
+    def commit(self) -> None:
+        """Make a checkpoint, which must follow the last step of `save` before another event is applied.
+
+        Takes up to a second, and uses the disk.
+
+        Raises:
+            sqlite3.Error, StoreError: the state file or the log cannot be written.
+        """
+        if self.state is not None:
+            self.state.commit(self.position)
+            if self._log.writes:
+                self._log.set_position(STATE_POSITION, self.position)
+
+    def _restore(self, snapshots: Iterator[Snapshot], saved: bool) -> Iterator[None]:
+        """Restore records, those of the state file (`saved`) or of the log; the runs of a job follow each other."""
+        job = None
+        for count, snapshot in enumerate(snapshots, start=1):
+            restore(self.lineage, [snapshot])
+            if self.state is not None and not saved:
+                mark_unsaved(self.lineage, snapshot.key)
+            if snapshot.key.subject is Subject.RUN:
+                job, previous = JobId(*snapshot.key.identity[:2]), job
+                if previous is not None and previous != job:
+                    self._archive_runs(previous)
+            if count % _EVENTS_PER_STEP == 0:
+                yield
+
+    def _archive_runs(self, job: JobId) -> None:
+        try:
+            self.lineage.archive_runs(job)
+        except sqlite3.Error:
+            # They stay in memory until it succeeds.
+            logger.exception("runs of job %s/%s cannot be moved to the state file", job.namespace, job.name)
+
+    def _read_log(self) -> Iterator[None]:
+        for count, stored in enumerate(self._log.events(self._park_damaged, self.position), start=1):
+            self.apply_stored(stored)
+            self.position = stored.seq
+            if count % _EVENTS_PER_STEP == 0:
+                yield
+
+    def _retry_unapplied(self, restored: bool) -> Iterator[None]:
+        """Retry dead letters of events that are before the restored state; the others were read from the log."""
+        for trouble in _FOLDING if restored else ():
+            for content_hash in self._log.dead_letters.hashes(trouble):
+                if content_hash not in self.unapplied:
+                    self.replay(content_hash)
+                    yield
+
     def _park_damaged(self, content_hash: bytes, error: Exception) -> None:
         logger.error("event %s: %s", content_hash.hex(), error)
         self._park_event(DeadLetterKind.DAMAGED, content_hash, str(error))
@@ -105,7 +174,7 @@ class Projection:
         """Release dead letters that have been applied."""
         if not self._log.writes:
             return
-        for trouble in (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED):
+        for trouble in _FOLDING:
             for content_hash in self._log.dead_letters.hashes(trouble):
                 if content_hash not in self.unapplied:
                     self._log.dead_letters.release(trouble, content_hash)

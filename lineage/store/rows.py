@@ -99,6 +99,14 @@ def snapshot_page(connection: sqlite3.Connection, after: Key | None) -> list[Sna
     return [read_snapshot(*row) for row in connection.execute(query, (*place, PAGE))]
 
 
+def snapshot_of(connection: sqlite3.Connection, key: Key) -> Snapshot | None:
+    """Return the snapshot of a subject, or None."""
+    row = connection.execute(
+        "SELECT kind, key, body FROM snapshots WHERE kind = ? AND key = ?", row_key(key)
+    ).fetchone()
+    return read_snapshot(*row) if row else None
+
+
 def known_since(connection: sqlite3.Connection) -> int | None:
     """Return the event time (ns) of the last compacted event, the earliest time that can be queried.
 

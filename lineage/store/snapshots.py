@@ -13,9 +13,9 @@ from lineage.store.rows import (
     DamagedRowHandler,
     EventRow,
     read_rows,
-    read_snapshot,
     row_key,
     snapshot_body,
+    snapshot_of,
     snapshot_page,
     stored_events,
 )
@@ -97,11 +97,8 @@ class Snapshots:
     def _stored_snapshots(self, keys: Iterable[Key]) -> Iterator[Snapshot]:
         with self._database.reading() as connection:
             for key in sorted(keys):
-                row = connection.execute(
-                    "SELECT kind, key, body FROM snapshots WHERE kind = ? AND key = ?", row_key(key)
-                ).fetchone()
-                if row:
-                    yield read_snapshot(*row)
+                if (found := snapshot_of(connection, key)) is not None:
+                    yield found
 
 
 def readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:

@@ -26,8 +26,8 @@ READS = 300
 PAST_GRAPHS = 20
 
 
-def measure(figures: Figures, folder: Path, history: RunHistory) -> None:
-    """Fill a service with a history, restart it, and read the present and the past."""
+def measure(figures: Figures, folder: Path, history: RunHistory, past_graphs: int = PAST_GRAPHS) -> None:
+    """Fill a service with a history, restart it, and read the present and the past, `past_graphs` times."""
     data = folder / f"history-{history.runs}"
     size = f"{history.events:,} events"
     figures.remark(f"{size}: {history.jobs:,} jobs, {history.runs:,} runs, {history.columns} columns per dataset")
@@ -44,7 +44,8 @@ def measure(figures: Figures, folder: Path, history: RunHistory) -> None:
         connection = HttpConnection(service.host, service.port, timeout=600)
         chance = random.Random(history.seed)
         _measure(figures, f"{size}, lineage of a dataset, depth 5", connection, _reads(history, chance))
-        _measure(figures, f"{size}, graph at a past time", connection, _past_graphs(history, chance))
+        if past_graphs:
+            _measure(figures, f"{size}, graph at a past time", connection, _past_graphs(history, chance, past_graphs))
         figures.add(f"{size}, memory after reads (PSS)", "MB", _megabytes(service.pss_mib()))
         connection.close()
 
@@ -73,8 +74,8 @@ def _reads(history: RunHistory, chance: random.Random) -> Iterator[bytes]:
         yield request_bytes("GET", f"/api/v1/lineage?nodeId={quote(node, safe='')}&depth=5")
 
 
-def _past_graphs(history: RunHistory, chance: random.Random) -> Iterator[bytes]:
-    for _ in range(PAST_GRAPHS):
+def _past_graphs(history: RunHistory, chance: random.Random, number: int) -> Iterator[bytes]:
+    for _ in range(number):
         moment = BEGIN + timedelta(days=history.days) * chance.random()
         yield request_bytes("GET", f"/api/v1/graph?asOf={quote(moment.isoformat(), safe='')}")
 
@@ -102,13 +103,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=SHORT.jobs)
     parser.add_argument("--raw-datasets", type=int, default=SHORT.raw_datasets)
     parser.add_argument("--runs", type=int, default=SHORT.runs)
+    parser.add_argument("--past-graphs", type=int, default=PAST_GRAPHS, help="graphs at past times that are read")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     parser.add_argument("--data", type=Path, help="folder on the disk to measure (default: the temporary one)")
     given = parser.parse_args()
     history = RunHistory(jobs=given.jobs, raw_datasets=given.raw_datasets, runs=given.runs)
     figures = Figures()
     with tempfile.TemporaryDirectory(prefix="lineage-lab-history-", dir=given.data) as folder:
-        measure(figures, Path(folder), history)
+        measure(figures, Path(folder), history, given.past_graphs)
     print_figures(figures, given.json, f"history of {history.events:,} events")
 
 

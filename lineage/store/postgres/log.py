@@ -10,7 +10,7 @@ from typing import Any
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
 from lineage.events.ids import RunId
-from lineage.graph.snapshot import Key, Snapshot, Subject
+from lineage.graph.snapshot import Snapshot, run_key
 from lineage.rules.event_reader import EventReader
 from lineage.store import segments
 from lineage.store.compression import compress, decompress
@@ -157,9 +157,9 @@ class PostgresLog:
         Damaged rows are skipped: they are dead letters already.
         """
         with self._reader.reading() as connection:
-            snapshot = snapshot_of(connection, Key(Subject.RUN, (*run.job, run.run)))
-            found = connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True)
-            rows = [EventRow(*row) for row in bodies(connection).joined(found)]
+            snapshot = snapshot_of(connection, run_key(run))
+            found = bodies(connection).joined(connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True))
+            rows = [EventRow(*row) for row in found]
         return snapshot, list(stored_events(rows, lambda _hash, _error: None))
 
     def number(self, content_hash: bytes) -> int:
@@ -223,14 +223,10 @@ class PostgresLog:
         with self.lease.writing() as connection:
             connection.execute(sql.SET_POSITION, (name, seq))
 
-    def keep_position(self, name: str | None) -> None:
-        """Register this reader, if any, and remove all others, whose unread events would never be compacted."""
-        self.keep_positions([] if name is None else [name])
-
     def keep_positions(self, names: Collection[str]) -> None:
         """Register these readers, and remove all others, whose unread events would never be compacted."""
         with self.lease.writing() as connection:
-            connection.execute(sql.REMOVE_OTHER_POSITIONS, (list(names),))
+            connection.execute(sql.REMOVE_OTHER_POSITIONS, ([*names],))
             for name in names:
                 connection.execute(sql.ADD_POSITION, (name,))
 

@@ -243,7 +243,7 @@ def naive(graph, start, downstream, depth):
 
 
 def _named(graph, thing):
-    return thing in graph.columns_into or thing in graph.columns_from
+    return any(graph.edges_into(thing)) or any(graph.edges_from(thing))
 
 
 def _distances(beginning, steps, free, depth):

@@ -20,6 +20,7 @@ from lineage.graph.mergeable import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
 from lineage.store import EventLog
+from lineage.store.state_file import delete_states
 
 
 class Api:
@@ -220,6 +221,7 @@ def test_damaged_row_is_listed_and_affects_no_other(tmp_path):
 
     run(stored())
     original = change(tmp_path, b"{")
+    delete_states(tmp_path)
     run(started())
 
 

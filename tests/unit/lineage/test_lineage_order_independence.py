@@ -132,7 +132,7 @@ def job_type(run):
 
 
 def assert_holds(runs, expected):
-    assert runs.latest_first(0, len(expected) + 1) == sorted(expected, reverse=True)
+    assert list(runs.backwards()) == sorted(expected, reverse=True)
 
 
 def test_repeated_run_exports_the_same_graph():

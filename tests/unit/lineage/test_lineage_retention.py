@@ -42,7 +42,7 @@ def full_state(lineage):
     outcomes = [
         run_outcome(lineage, run, SETTLED) for job in sorted(lineage.jobs) for run in lineage.jobs[job].runs.values()
     ]
-    histories = [(job, lineage.jobs[job].history.runs.latest_first(0, 99)) for job in sorted(lineage.jobs)]
+    histories = [(job, list(lineage.jobs[job].history.runs.backwards())) for job in sorted(lineage.jobs)]
     return graph, records, sorted(map(repr, outcomes)), histories
 
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large facets in memory: compressed, a hundredth of the size of the objects that they are unpacked to."""
+
+from hashlib import blake2b
+from marshal import dumps, loads
+from threading import local
+from typing import TypeAlias
+
+import zstandard
+
+from lineage.events.ids import JsonObject
+
+PACKED_FACETS = frozenset(
+    {
+        *("columnLineage", "lineage", "schema", "sourceCode", "sql"),
+        *("environment-properties", "spark.logicalPlan", "spark_properties", "spark_unknown"),
+    }
+)
+"""Facets that are packed; with many columns these are nearly all of a service's memory."""
+
+_LEVEL = 1
+
+_FORMAT = 2
+"""Format of marshal without references, in which equal values have equal bytes. Of bool and int only the same equal."""
+
+
+class PackedJson:
+    """A JSON object, immutable. `digest` is equal for equal objects whose keys have the same order."""
+
+    __slots__ = ("_body", "digest")
+
+    def __init__(self, value: JsonObject) -> None:
+        plain = dumps(value, _FORMAT)
+        self.digest = blake2b(plain, digest_size=16).digest()
+        self._body: bytes = _threads.compressor.compress(plain)
+
+    @property
+    def value(self) -> JsonObject:
+        """Return the object, a new one each time."""
+        value: JsonObject = loads(_threads.decompressor.decompress(self._body))
+        return value
+
+
+StoredJson: TypeAlias = JsonObject | PackedJson
+
+
+def packed_facet(name: str, value: StoredJson) -> StoredJson:
+    """Return a facet as it is stored. Tombstones, which are looked for, are not packed."""
+    if name not in PACKED_FACETS or isinstance(value, PackedJson) or value.get("_deleted") is True:
+        return value
+    return PackedJson(value)
+
+
+def plain_facet(value: StoredJson) -> JsonObject:
+    """Return a stored facet as an object."""
+    return value.value if isinstance(value, PackedJson) else value
+
+
+def digest_of(value: StoredJson) -> bytes:
+    """Return the digest that a value has when it is packed."""
+    return value.digest if isinstance(value, PackedJson) else blake2b(dumps(value, _FORMAT), digest_size=16).digest()
+
+
+class _Threads(local):
+    """Contexts of each thread: they are not thread-safe, and expensive to make."""
+
+    def __init__(self) -> None:
+        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self.decompressor = zstandard.ZstdDecompressor()
+
+
+_threads = _Threads()

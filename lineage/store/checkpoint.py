@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkpoints: changed records are written to the state file in steps, while events are applied in between."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import TypeVar
+
+from lineage.events.ids import DatasetId, JobId, RunId
+from lineage.events.own_facets import CatalogKey, EntryKind
+from lineage.graph.records import LineageRecords
+from lineage.graph.snapshot import (
+    Key,
+    Subject,
+    catalog_snapshot,
+    dataset_snapshot,
+    job_snapshot,
+    namespace_snapshot,
+    run_key,
+    run_snapshot,
+)
+from lineage.store.state_file import StateFile
+
+_RECORDS_PER_STEP = 25
+"""Records of each kind that are encoded between two yields to the event loop: about 5 ms."""
+
+_RECORDS_OF_LAST_STEP = 400
+"""Records of the last step, more than events change between two steps."""
+
+_T = TypeVar("_T")
+
+
+def save_steps(lineage: LineageRecords, state: StateFile) -> Iterator[None]:
+    """Write the changed records in steps. After the last one all are written."""
+    while len(lineage.unsaved) > _RECORDS_OF_LAST_STEP:
+        _save_some(lineage, state, _RECORDS_PER_STEP)
+        yield
+    _save_some(lineage, state, _RECORDS_OF_LAST_STEP)
+
+
+def mark_unsaved(lineage: LineageRecords, key: Key) -> None:
+    """Note that the record of a snapshot is not in the state file."""
+    unsaved, identity = lineage.unsaved, key.identity
+    match key.subject:
+        case Subject.CATALOG:
+            unsaved.catalog.add(CatalogKey(EntryKind(identity[0]), identity[1]))
+        case Subject.DATASET:
+            unsaved.datasets.add(DatasetId(*identity))
+        case Subject.JOB:
+            unsaved.jobs.add(JobId(*identity))
+        case Subject.NAMESPACE:
+            unsaved.namespaces.add(identity[0])
+        case Subject.RUN:
+            unsaved.runs.add(RunId(identity[2], JobId(*identity[:2])))
+
+
+def _save_some(lineage: LineageRecords, state: StateFile, limit: int) -> None:
+    unsaved = lineage.unsaved
+    runs = _taken(unsaved.runs, limit)
+    in_memory = [run for run in runs if run.run in lineage.jobs[run.job].runs.loaded]
+    state.remove(run_key(run) for run in set(runs).difference(in_memory))
+    state.write(run_snapshot(lineage, run) for run in in_memory)
+    found = [
+        *(job_snapshot(lineage, job) for job in _taken(unsaved.jobs, limit)),
+        *(dataset_snapshot(lineage, name) for name in _taken(unsaved.datasets, limit)),
+        *(catalog_snapshot(lineage, key) for key in _taken(unsaved.catalog, limit)),
+        *(namespace_snapshot(lineage, namespace) for namespace in _taken(unsaved.namespaces, limit)),
+    ]
+    state.write(found)
+
+
+def _taken(names: set[_T], limit: int) -> list[_T]:
+    """Remove and return up to `limit` elements."""
+    found = list(islice(names, limit))
+    names.difference_update(found)
+    return found

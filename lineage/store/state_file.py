@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""State derived from the log, in a file of its own: records in memory as of a checkpoint, and archived runs.
+
+The file can be deleted at any time: the next start makes it again, from the whole log. Only checkpoints are committed,
+so that after a crash all of the file is as of one position of the log.
+"""
+
+import hashlib
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import lineage
+from lineage.graph.snapshot import Key, Snapshot
+from lineage.rules import Rules
+from lineage.store.rows import row_key
+from lineage.store.state_records import packed_content, state_record
+
+logger = logging.getLogger(__name__)
+
+_SCHEMA = """
+CREATE TABLE checkpoint (one INTEGER PRIMARY KEY CHECK (one = 1), digest TEXT NOT NULL, position INTEGER) STRICT;
+CREATE TABLE records (
+    kind TEXT NOT NULL,     -- catalog, dataset, job, namespace, run
+    key TEXT NOT NULL,      -- identity of the subject, canonical JSON
+    body BLOB NOT NULL,
+    PRIMARY KEY (kind, key)
+) STRICT;
+CREATE TABLE jobs (
+    number INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    archived INTEGER NOT NULL DEFAULT 0, -- rows of runs
+    UNIQUE (namespace, name)
+) STRICT;
+CREATE TABLE edges (id INTEGER PRIMARY KEY, body BLOB NOT NULL UNIQUE) STRICT;
+CREATE TABLE runs (
+    job INTEGER NOT NULL,
+    time INTEGER NOT NULL,  -- position of the run in its job: nanoseconds and hash of its first START
+    hash BLOB NOT NULL,
+    run ANY NOT NULL,       -- UUID, 16 bytes
+    edges INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    detail BLOB NOT NULL,
+    ended INTEGER,          -- nanoseconds
+    several_starts INTEGER NOT NULL,
+    record BLOB             -- null: it is made of the events of the run
+) STRICT;
+CREATE INDEX runs_of_job ON runs (job, time);
+CREATE INDEX runs_by_id ON runs (run);
+CREATE INDEX runs_by_time ON runs (time);
+CREATE INDEX runs_by_end ON runs (ended) WHERE ended IS NOT NULL;
+CREATE INDEX runs_with_several_starts ON runs (job) WHERE several_starts;
+"""
+
+_PAGE = 500
+_PRAGMAS = ("synchronous = NORMAL", "journal_mode = WAL", "wal_autocheckpoint = 0", "cache_size = -32768")
+"""The WAL is moved into the file by `commit`, and not while events are applied."""
+
+_PATTERN = "state-*.db"
+
+
+class StateFile:
+    """One file of derived state. Not thread-safe.
+
+    `position` is the number of the last event that the state contains; None before the first checkpoint.
+    """
+
+    def __init__(self, path: Path, digest: str) -> None:
+        """Create the file, or open an existing one.
+
+        Raises:
+            sqlite3.Error: it is damaged, or cannot be written.
+        """
+        self.path = path
+        self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        try:
+            for pragma in _PRAGMAS:
+                self.connection.execute(f"PRAGMA {pragma}")
+            if not self.connection.execute("SELECT 1 FROM sqlite_master").fetchone():
+                self.connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
+            self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
+            self.connection.execute("BEGIN")
+        except sqlite3.Error:
+            self.connection.close()
+            raise
+
+    def records(self) -> Iterator[Snapshot]:
+        """Yield the records of the last checkpoint in restore order."""
+        place = ("", "")
+        query = "SELECT kind, key, body FROM records WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
+        while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
+            for row in rows:
+                yield state_record(*row)
+            place = rows[-1][:2]
+
+    def write(self, records: Iterable[Snapshot]) -> None:
+        """Write changed records."""
+        rows = [(*row_key(record.key), packed_content(record.content)) for record in records]
+        self.connection.executemany(
+            "INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body", rows
+        )
+
+    def remove(self, keys: Iterable[Key]) -> None:
+        """Remove records that are no longer in memory."""
+        self.connection.executemany("DELETE FROM records WHERE kind = ? AND key = ?", map(row_key, keys))
+
+    def commit(self, position: int) -> None:
+        """Make a checkpoint: the state contains all events up to number `position`."""
+        self.connection.execute("UPDATE checkpoint SET position = ?", (position,))
+        self.connection.execute("COMMIT")
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self.position = position
+        self.connection.execute("BEGIN")
+
+    def close(self) -> None:
+        """Close the file; changes since the last checkpoint are lost."""
+        self.connection.close()
+
+    def delete(self) -> None:
+        """Close and delete the file."""
+        self.close()
+        _unlink(self.path)
+
+
+def open_state(directory: Path, rules: Rules, first: int, last: int) -> StateFile:
+    """Open the state of a data directory; an empty one if none fits, or is readable.
+
+    The state must contain event `first` of the log, if any, up to which events may have been compacted, and nothing
+    after its last event, `last`. State of other naming rules, or of another version of the service, does not fit. Other
+    files are deleted.
+    """
+    digest = state_digest(rules)
+    chosen: StateFile | None = None
+    for path in sorted(directory.glob(_PATTERN), reverse=True):
+        found = _usable(path, digest, range(first, last + 1)) if chosen is None else None
+        if found is None:
+            _unlink(path)
+        chosen = chosen or found
+    return chosen or new_state(directory, rules)
+
+
+def new_state(directory: Path, rules: Rules) -> StateFile:
+    """Create an empty state beside the one in use."""
+    numbers = [int(path.stem.removeprefix("state-")) for path in directory.glob(_PATTERN)]
+    return StateFile(directory / f"state-{max(numbers, default=0) + 1:08}.db", state_digest(rules))
+
+
+def state_digest(rules: Rules) -> str:
+    """Return the digest of what the state depends on beside the events: the naming rules, and the code that folds."""
+    digest = hashlib.sha256(repr(rules_content(rules)).encode())
+    package = Path(lineage.__file__).parent
+    for folder in ("events", "graph", "rules", "store"):
+        for path in sorted((package / folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def rules_content(rules: Rules) -> tuple[object, ...]:
+    """Return all that naming rules consist of, in a form whose text is complete."""
+    namespaces = [
+        (rule.canonical, rule.hosts, [(pattern.pattern, pattern.flags) for pattern in rule.patterns])
+        for rule in rules.namespaces
+    ]
+    return namespaces, rules.catalogs, rules.symlinks, rules.unify_spellings
+
+
+def delete_states(directory: Path) -> None:
+    """Delete all state of a data directory, whose log was replaced; no service may run."""
+    for path in directory.glob(_PATTERN):
+        _unlink(path)
+
+
+def _usable(path: Path, digest: str, positions: range) -> StateFile | None:
+    try:
+        found = StateFile(path, digest)
+    except sqlite3.Error as error:
+        logger.warning("the state in %s cannot be read (%s); it is made again from the log", path, error)
+        return None
+    if found.digest == digest and found.position in positions:
+        return found
+    found.close()
+    return None
+
+
+def _unlink(path: Path) -> None:
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Archived runs and checkpoints: whatever leaves memory, and whenever it restarts, every answer is the same."""
+
+import random
+
+import pytest
+from lineage_events import RULES, body, dataset, encode, read
+from lineage_run_histories import BATCH, RunHistories
+
+from lineage.events import canonical_json, read_original
+from lineage.graph import SETTLED, Graph, LineageRecords, export_graph, fold_events, run_outcome
+from lineage.graph.run_history import Direction
+from lineage.graph.snapshot import encode_run
+from lineage.marquez.versions import job_versions
+from lineage.rules.event_reader import EventReader
+from lineage.store import EventLog
+from lineage.store.projection import Projection
+from lineage.store.state_file import delete_states, new_state, open_state
+
+READER = EventReader(RULES)
+ACCEPTED = 2**62
+
+
+class Restarts:
+    """A log and its projection, which archives runs as early as it can."""
+
+    def __init__(self, directory):
+        self._directory = directory
+        self._log = EventLog(directory)
+        self.state = self._started()
+
+    def store(self, content):
+        """Store an event, and apply it."""
+        self._log.append([read_original(encode(content))], ACCEPTED)
+        stored = self._log.event(read_original(encode(content)).hash)
+        if stored is not None:  # not a duplicate of a compacted event
+            assert self.state.apply_stored(stored)
+        self.state.position = self._log.last()
+
+    def save(self):
+        for _ in self.state.save():
+            pass
+        self.state.commit()
+
+    def restart(self):
+        """Start again, as after a kill: what follows the last checkpoint is read from the log."""
+        self.state.state.close()
+        self._log.close()
+        self._log = EventLog(self._directory)
+        self.state = self._started()
+
+    def compact(self):
+        """Move all events that are in a checkpoint into snapshots."""
+        self.save()
+        while self._log.compact(READER, 2**62):
+            pass
+
+    def close(self):
+        self.state.state.close()
+        self._log.close()
+
+    def _started(self):
+        state = Projection(self._log, READER, open_state(self._directory, READER.rules, 0, self._log.last()))
+        state.lineage.spare_runs = 0
+        for _ in state.build():
+            pass
+        return state
+
+
+def answers(lineage):
+    """Return everything that readers ask of the runs, by job."""
+    graph = Graph(lineage)
+    found = {"graph": export_graph(lineage, graph)}
+    for name, job in sorted(lineage.jobs.items()):
+        runs = job.latest_runs(0, 99)
+        edges = {edge for run in runs for edge in run.entry.edges} if all(run.entry for run in runs) else set()
+        edges |= {(side, dataset) for run in runs for side in Direction for dataset in run.uses(side)}
+        found[str(name)] = {
+            "count": len(job.runs),
+            "runs": [encode_run(run, []) for run in runs],
+            "outcomes": [run_outcome(lineage, run, SETTLED) for run in runs],
+            "nextStarts": [job.first_start_after(run.place.order, run.id.run) for run in runs],
+            "pages": [[run.id.run for run in job.latest_runs(at, 2)] for at in range(len(runs))],
+            "versions": [version[:3] for version in job_versions(lineage, job, graph.job_lineages[name])],
+            "byId": [lineage.run(run.id.run, name).id for run in runs],
+            "lastWith": [[job.last_run_with(edge, run.place.order) for run in runs] for edge in sorted(edges)],
+        }
+    return found
+
+
+def bodies_of(seed):
+    return [event.original.body for event in RunHistories(seed).make()]
+
+
+@pytest.mark.parametrize("compacting", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_archived_runs_change_no_answer(tmp_path, seed, compacting):
+    chance = random.Random(seed)
+    contents = [content for part in range(3) for content in bodies_of(100 * seed + part)]
+    expected = answers(fold_events(read(content) for content in contents))
+    arrival = [*contents, *chance.choices(contents, k=len(contents) // 3)]
+    if seed % 3:
+        chance.shuffle(arrival)
+    else:
+        arrival.sort(key=lambda content: content["eventTime"])
+    service = Restarts(tmp_path)
+    for content in arrival:
+        service.store(content)
+        if chance.random() < 0.05:
+            service.save()
+        if chance.random() < 0.05:
+            if chance.random() < 0.3:
+                delete_states(tmp_path)
+            service.restart()
+        if compacting and chance.random() < 0.03:
+            service.compact()
+    assert sum(job.runs.archived for job in service.state.lineage.jobs.values()) > 0
+    assert answers(service.state.lineage) == expected
+    service.restart()
+    assert answers(service.state.lineage) == expected
+    service.close()
+
+
+def batch_run(number, event_type="COMPLETE", **options):
+    start = body("START", 10 * number, run=number, job="nightly", job_facets={"jobType": BATCH})
+    return [
+        start,
+        body(event_type, 10 * number + 5, run=number, job="nightly", job_facets={"jobType": BATCH}, **options),
+    ]
+
+
+def test_memory_holds_few_runs_of_a_long_history(tmp_path):
+    service = Restarts(tmp_path)
+    for number in range(1, 200):
+        for content in batch_run(number, inputs=[dataset("a")], outputs=[dataset("b")]):
+            service.store(content)
+    (job,) = service.state.lineage.jobs.values()
+    assert len(job.runs.loaded) <= 2
+    assert len(job.runs) == 199
+    service.save()
+    service.restart()
+    (job,) = service.state.lineage.jobs.values()
+    assert (len(job.runs.loaded) <= 2, len(job.runs)) == (True, 199)
+    service.close()
+
+
+def test_late_failure_uncovers_the_archived_run_before(tmp_path):
+    service = Restarts(tmp_path)
+    contents = [content for number in (1, 2, 3) for content in batch_run(number, inputs=[dataset("a")])]
+    contents += batch_run(4, inputs=[dataset("b")])
+    for content in contents:
+        service.store(content)
+    late = body("FAIL", 46, run=4, job="nightly", job_facets={"jobType": BATCH})
+    service.store(late)
+    assert answers(service.state.lineage) == answers(fold_events(read(content) for content in [*contents, late]))
+    service.close()
+
+
+def test_state_of_other_rules_is_made_again(tmp_path):
+    service = Restarts(tmp_path)
+    for content in batch_run(1, inputs=[dataset("a")]):
+        service.store(content)
+    service.save()
+    service.close()
+    rules = type(RULES)()
+    assert open_state(tmp_path, rules, 0, 99).position is None
+    assert len(list(tmp_path.glob("state-*.db"))) == 1
+
+
+def test_damaged_state_is_made_again(tmp_path):
+    service = Restarts(tmp_path)
+    for content in batch_run(1, inputs=[dataset("a")]):
+        service.store(content)
+    service.save()
+    expected = canonical_json(export_graph(service.state.lineage, Graph(service.state.lineage)))
+    service.close()
+    (file,) = tmp_path.glob("state-*.db")
+    file.write_bytes(b"not a database" * 1000)
+    service = Restarts(tmp_path)
+    assert canonical_json(export_graph(service.state.lineage, Graph(service.state.lineage))) == expected
+    service.close()
+
+
+def test_state_ahead_of_its_log_is_made_again(tmp_path):
+    state = new_state(tmp_path, RULES)
+    state.commit(7)
+    state.close()
+    assert open_state(tmp_path, RULES, 0, 6).position is None
+
+
+def test_run_of_several_jobs_is_found_in_each(tmp_path):
+    service = Restarts(tmp_path)
+    for job in ("one", "two"):
+        for number in (1, 2):
+            service.store(body("START", number, run=number, job=job, job_facets={"jobType": BATCH}))
+            service.store(body("COMPLETE", number + 3, run=number, job=job, job_facets={"jobType": BATCH}))
+    lineage: LineageRecords = service.state.lineage
+    for job in lineage.jobs.values():
+        for run in job.latest_runs(0, 9):
+            assert lineage.run(run.id.run, job.id).id == run.id
+    service.close()
