@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
 from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.dataset_statements import StatementArchive
 from lineage.graph.mergeable import Span
 from lineage.graph.name_resolution import NameResolution
 
@@ -18,7 +19,8 @@ class DatasetNodes:
     of each such node.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, archive: StatementArchive | None = None) -> None:
+        self._archive = archive
         self.by_name: dict[DatasetId, DatasetRecord] = {}
         self.by_node: dict[DatasetId, DatasetRecord] = {}
         self.resolution = NameResolution()
@@ -35,7 +37,7 @@ class DatasetNodes:
 
     def new(self, name: DatasetId, order: Order) -> DatasetRecord:
         """Add and return the record of a new name; it begins with the event at `order`."""
-        record = DatasetRecord(id=name, span=Span(order, order))
+        record = DatasetRecord(id=name, span=Span(order, order), archive=self._archive)
         self.add(record)
         return record
 

@@ -2,13 +2,18 @@
 """Record of a dataset, and the versions derived from what its events state."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from hashlib import sha256
+from dataclasses import InitVar, dataclass, field
 from typing import NamedTuple
 
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
-from lineage.events.strict_json import canonical_json
+from lineage.graph.dataset_statements import (
+    DatasetStatement,
+    DatasetStatements,
+    PackedColumns,
+    StatementArchive,
+    columns_digest,
+)
 from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets, merge_roles
 from lineage.graph.mergeable import Span, effective_facet
 from lineage.graph.name_statements import (
@@ -21,7 +26,6 @@ from lineage.graph.name_statements import (
     lifecycle_change,
     written_after,
 )
-from lineage.graph.packed_json import PackedJson
 
 
 class DatasetVersion(NamedTuple):
@@ -32,38 +36,20 @@ class DatasetVersion(NamedTuple):
 
     order: Order
     run: RunId | None
-    fields: list[JsonObject]
+    columns: PackedColumns | None
     version: str | None
-
-
-class DatasetStatement(NamedTuple):
-    """Columns and version of a dataset that one event states; None if it omits them.
-
-    `key` is equal for equal statements. `columns` are packed: a dataset has few columns now, and many in its history.
-    """
-
-    order: Order
-    run: RunId | None
-    read: bool
-    columns: PackedJson | None
-    version: str | None
-    key: bytes
-
-    @classmethod
-    def of(
-        cls, order: Order, run: RunId | None, read: bool, fields: list[JsonObject] | None, version: str | None
-    ) -> "DatasetStatement":
-        """Return the statement of an event."""
-        key = sha256(canonical_json([read, fields, version])).digest()
-        return cls(order, run, read, None if fields is None else PackedJson({_FIELDS: fields}), version, key)
 
     @property
-    def fields(self) -> list[JsonObject] | None:
-        """Return the columns, or None."""
-        return self.columns.value[_FIELDS] if self.columns else None
+    def fields(self) -> list[JsonObject]:
+        """Return the columns; empty if unknown."""
+        return self.columns.fields if self.columns else []
+
+    def has_columns(self, digest: bytes) -> bool:
+        """Return whether the version has the columns with a digest (`columns_digest`)."""
+        return (self.columns.digest if self.columns else _NO_COLUMNS) == digest
 
 
-_FIELDS = "fields"
+_NO_COLUMNS = columns_digest([])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,18 +57,23 @@ class DatasetRecord:
     """One dataset: state merged from all events.
 
     `facets` are those of writers and dataset events, `read_facets` those of readers, which may be partial or of
-    another time: a writer's takes precedence. `statements` holds the first of equal statements, `names` what events
-    state about names; None without any.
+    another time: a writer's takes precedence. `names` is what events state about names; None without any. Older
+    statements of columns and versions are moved to the archive, if there is one.
     """
 
     id: DatasetId
     span: Span
     facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
     read_facets: DescriptiveFacets = field(default_factory=DescriptiveFacets)
-    statements: dict[bytes, DatasetStatement] = field(default_factory=dict)
+    archive: InitVar[StatementArchive | None] = None
+    statements: DatasetStatements = field(init=False)
     writes: Writes = ()
     names: NameStatements | None = None
     _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
+
+    def __post_init__(self, archive: StatementArchive | None) -> None:
+        """Begin without statements."""
+        self.statements = DatasetStatements(self.id, archive)
 
     def join(self, order: Order, dataset: JsonObject, read: bool, run: RunId | None) -> JsonObject:
         """Apply the facets of one event (of `run`, if any); `read` if the dataset is an input.
@@ -104,10 +95,8 @@ class DatasetRecord:
         self.span.merge(other.span)
         self.facets.merge(other.facets)
         self.read_facets.merge(other.read_facets)
-        for key, statement in other.statements.items():
-            known = self.statements.get(key)
-            if known is None or statement.order < known.order:
-                self.statements[key] = statement
+        for statement in other.statements.all():
+            self.statements.join(statement)
         for write in other.writes:
             self.writes = join_write(self.writes, write)
         if other.names is not None:
@@ -154,17 +143,16 @@ class DatasetRecord:
 
         Columns or version that an event omits are unchanged.
         """
-        statements = sorted(self.statements.values(), key=lambda found: (found.order, found.key))
+        statements = self.statements.all()
         versions: list[DatasetVersion] = []
-        fields: list[JsonObject] = []
+        columns: PackedColumns | None = None
         version: str | None = None
         for statement in [found for found in statements if not found.read] or statements:
-            fields = fields if statement.fields is None else statement.fields
+            columns = statement.columns or columns
             version = statement.version or version
-            if not versions or (versions[-1].fields, versions[-1].version) != (fields, version):
-                versions.append(
-                    DatasetVersion(order=statement.order, run=statement.run, fields=fields, version=version)
-                )
+            found = DatasetVersion(statement.order, statement.run, columns, version)
+            if not versions or not _is_same(versions[-1], found):
+                versions.append(found)
         return versions
 
     def _join_names(self, order: Order, facets: JsonObject, read: bool, run: RunId | None) -> None:
@@ -192,7 +180,9 @@ class DatasetRecord:
         version = (effective_facet(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        statement = DatasetStatement.of(order, run, read, fields, version if isinstance(version, str) else None)
-        known = self.statements.get(statement.key)
-        if known is None or order < known.order:
-            self.statements[statement.key] = statement
+        columns = None if fields is None else PackedColumns.of(fields)
+        self.statements.join(DatasetStatement(order, run, read, columns, version if isinstance(version, str) else None))
+
+
+def _is_same(one: DatasetVersion, other: DatasetVersion) -> bool:
+    return one.version == other.version and one.has_columns(other.columns.digest if other.columns else _NO_COLUMNS)

@@ -19,6 +19,7 @@ PACKED_FACETS = frozenset(
 """Facets that are packed; with many columns these are nearly all of a service's memory."""
 
 _LEVEL = 1
+_DIGEST_BYTES = 16
 
 _FORMAT = 2
 """Format of marshal without references, in which equal values have equal bytes. Of bool and int only the same equal."""
@@ -31,8 +32,18 @@ class PackedJson:
 
     def __init__(self, value: JsonObject) -> None:
         plain = dumps(value, _FORMAT)
-        self.digest = blake2b(plain, digest_size=16).digest()
+        self.digest = blake2b(plain, digest_size=_DIGEST_BYTES).digest()
         self._body: bytes = _threads.compressor.compress(plain)
+
+    @classmethod
+    def of_bytes(cls, stored: bytes) -> "PackedJson":
+        """Return the object that `bytes` stored, which only the same version of Python reads."""
+        packed = cls.__new__(cls)
+        packed.digest, packed._body = stored[:_DIGEST_BYTES], stored[_DIGEST_BYTES:]
+        return packed
+
+    def __bytes__(self) -> bytes:
+        return self.digest + self._body
 
     @property
     def value(self) -> JsonObject:
@@ -58,7 +69,11 @@ def plain_facet(value: StoredJson) -> JsonObject:
 
 def digest_of(value: StoredJson) -> bytes:
     """Return the digest that a value has when it is packed."""
-    return value.digest if isinstance(value, PackedJson) else blake2b(dumps(value, _FORMAT), digest_size=16).digest()
+    return (
+        value.digest
+        if isinstance(value, PackedJson)
+        else blake2b(dumps(value, _FORMAT), digest_size=_DIGEST_BYTES).digest()
+    )
 
 
 class _Threads(local):

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
@@ -18,6 +19,7 @@ from lineage.graph.catalog_record import CatalogEntries, CatalogEntry
 from lineage.graph.dataset_lineage import declared_job
 from lineage.graph.dataset_nodes import DatasetNodes
 from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.dataset_statements import StatementArchive
 from lineage.graph.dataset_users import DatasetUsers
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses, merged_use
@@ -28,6 +30,10 @@ from lineage.graph.name_statements import NameStatements, written_after
 from lineage.graph.retained_runs import retained_runs
 
 SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
+
+
+class Archive(RunArchive, StatementArchive, Protocol):
+    """Archive of what nothing asks for any more."""
 
 
 SPARE_RUNS = 4
@@ -64,11 +70,11 @@ class LineageRecords:
     `unsaved` remains empty.
     """
 
-    def __init__(self, archive: RunArchive | None = None) -> None:
+    def __init__(self, archive: Archive | None = None) -> None:
         self.archive = archive
         self.unsaved = Unsaved()
         self.jobs: dict[JobId, JobRecord] = {}
-        self.nodes = DatasetNodes()
+        self.nodes = DatasetNodes(archive)
         self.datasets: dict[DatasetId, DatasetRecord] = self.nodes.by_node
         self.namespaces: dict[str, Span] = {}
         self.touched: set[JobId] = set()
@@ -167,6 +173,8 @@ class LineageRecords:
 
     def restore_dataset(self, record: DatasetRecord) -> None:
         """Insert a restored record of a name that no event has used since."""
+        if self.archive is not None:
+            record.statements.restore(self.archive)
         self.nodes.add(record)
         if record.names is not None:
             self._resolve_statements(record.id, record.names)

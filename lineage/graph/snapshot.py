@@ -15,13 +15,14 @@ from lineage.events.own_facets import CatalogKey, EntryKind, catalog_statement
 from lineage.events.strict_json import canonical_json
 from lineage.graph.catalog_record import CatalogEntry
 from lineage.graph.dataset_lineage import declared_job
-from lineage.graph.dataset_record import DatasetRecord, DatasetStatement
+from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.dataset_statements import DatasetStatement, PackedColumns
 from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets
 from lineage.graph.facet_references import referenced_datasets
 from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Use, Uses
 from lineage.graph.mergeable import Facets, Register, Span
 from lineage.graph.name_statements import Change, LifecycleChange, NameStatements, Write
-from lineage.graph.packed_json import packed_facet
+from lineage.graph.packed_json import PackedJson, packed_facet
 from lineage.graph.processing import DEFAULT_INTERVAL
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
@@ -48,7 +49,7 @@ class Key(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The record of one subject; `content` is JSON."""
+    """The record of one subject; `content` is JSON, in which objects and columns may be packed (see `plain_json`)."""
 
     key: Key
     content: JsonObject
@@ -77,18 +78,37 @@ def subjects_of(event: Event) -> set[Key]:
 
 
 def snapshots_of(lineage: LineageRecords) -> Iterator[Snapshot]:
-    """Yield a snapshot of every record in memory."""
+    """Yield a snapshot of every record in memory; the content of each is JSON."""
     for key in lineage.catalog:
-        yield catalog_snapshot(lineage, key)
+        yield _in_json(catalog_snapshot(lineage, key))
     for dataset in lineage.nodes.by_name:
-        yield dataset_snapshot(lineage, dataset)
+        yield _in_json(dataset_snapshot(lineage, dataset))
     for job in lineage.jobs.values():
-        yield job_snapshot(lineage, job.id)
+        yield _in_json(job_snapshot(lineage, job.id))
         starts = job.starts_by_run()
         for run in job.runs.loaded.values():
-            yield Snapshot(run_key(run.id), encode_run(run, starts.get(run.id.run, ())))
+            yield _in_json(Snapshot(run_key(run.id), encode_run(run, starts.get(run.id.run, ()))))
     for namespace in lineage.namespaces:
-        yield namespace_snapshot(lineage, namespace)
+        yield _in_json(namespace_snapshot(lineage, namespace))
+
+
+def _in_json(snapshot: Snapshot) -> Snapshot:
+    return Snapshot(snapshot.key, plain_json(snapshot.content))
+
+
+def plain_json(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return JSON in which packed objects and columns are plain."""
+    match value:
+        case PackedJson():
+            return value.value
+        case PackedColumns():
+            return value.fields
+        case dict():
+            return {key: plain_json(part) for key, part in value.items()}
+        case list() | tuple():
+            return [plain_json(part) for part in value]
+        case _:
+            return value
 
 
 def catalog_snapshot(lineage: LineageRecords, key: CatalogKey) -> Snapshot:
@@ -173,10 +193,10 @@ def _encode_dataset(record: DatasetRecord) -> JsonObject:
                 "order": _encode_order(said.order),
                 "run": _encode_run_id(said.run),
                 "read": said.read,
-                "fields": said.fields,
+                "fields": said.columns,
                 "version": said.version,
             }
-            for _, said in sorted(record.statements.items())
+            for _, said in sorted(record.statements.loaded.items())
         ],
         "writes": [[*_encode_order(write.order), _encode_run_id(write.run)] for write in record.writes],
         "names": _encode_names(record.names) if record.names else None,
@@ -229,8 +249,8 @@ def _decode_dataset(identity: DatasetId, content: JsonObject) -> DatasetRecord:
     record.names = _decode_names(content["names"]) if content.get("names") else None
     for row in content["sayings"]:
         run = _decode_run_id(row["run"])
-        said = DatasetStatement.of(_decode_order(row["order"]), run, row["read"], row["fields"], row["version"])
-        record.statements[said.key] = said
+        columns = PackedColumns.of(row["fields"]) if isinstance(row["fields"], list) else row["fields"]
+        record.statements.join(DatasetStatement(_decode_order(row["order"]), run, row["read"], columns, row["version"]))
     return record
 
 
@@ -346,7 +366,7 @@ def _decode_uses(rows: list[JsonObject], span: Span, lineage: LineageRecords | N
 
 
 def _encode_facets(facets: Facets) -> JsonObject:
-    return {name: [*_encode_order(register.order), register.value] for name, register in facets.registers().items()}
+    return {name: [*_encode_order(register.order), register.stored] for name, register in facets.registers().items()}
 
 
 def _decode_facets(content: JsonObject, owner: Facets | None = None) -> Facets:

@@ -12,6 +12,7 @@ from uuid import NAMESPACE_URL, uuid5
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.events.event import Order
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
+from lineage.graph.dataset_statements import columns_digest
 from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import JobRecord, RunRecord
 from lineage.graph.mergeable import Facets
@@ -42,7 +43,8 @@ class DatasetVersions:
     def current_id(self) -> str:
         """Return the id of the current version; without any statement, of the current columns."""
         fields = self._record.fields()
-        same = [version for version in self.all if version.fields == fields] or self.all
+        digest = columns_digest(fields)
+        same = [version for version in self.all if version.has_columns(digest)] or self.all
         return self.id_of(same[-1]) if same else self._content_id(None, fields)
 
     def find(self, wanted: str) -> DatasetVersion | None:
@@ -58,7 +60,9 @@ class DatasetVersions:
         fields = (facets.get("schema") or {}).get("fields")
         matching = [v for v in self.all if not isinstance(stated, str) or v.version == stated]
         # A reader may see only some columns: matching columns identify a version, missing ones exclude none.
-        matching = [v for v in matching if fields is None or v.fields == fields] or matching
+        if fields is not None:
+            digest = columns_digest(fields)
+            matching = [v for v in matching if v.has_columns(digest)] or matching
         before = [v for v in matching if v.order <= until]
         return before[-1] if before else matching[0] if matching else None
 

@@ -13,8 +13,8 @@ from lineage.store import DeadLetterKind, StoreError
 from lineage.store.checkpoint import mark_unsaved, save_steps
 from lineage.store.event_store import EventStore
 from lineage.store.rows import StoredEvent
-from lineage.store.run_archive import StoredRuns
 from lineage.store.run_loader import RunLoader
+from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import StateFile
 
 logger = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Projection:
     """
 
     def __init__(self, log: EventStore, reader: EventReader, state: StateFile | None = None) -> None:
-        archive = StoredRuns(state.connection, RunLoader(log, reader).load) if state else None
+        archive = StateArchive(state.connection, RunLoader(log, reader).load) if state else None
         self.lineage = LineageRecords(archive)
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
-from uuid import UUID
 
 import msgspec
 
@@ -20,10 +19,12 @@ from lineage.graph.job_runs import ArchivedRun
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Authority, Direction, Edge, RunEntry, RunPosition
 from lineage.graph.snapshot import decode_run, encode_run
+from lineage.store.numbered_names import NumberedNames
+from lineage.store.packed_ids import packed_id, unpacked_id
 from lineage.store.state_records import packed_content, unpacked_content
 
 _CACHED = 8192
-"""Sets of edges and numbers of jobs in memory."""
+"""Sets of edges in memory."""
 
 _COLUMNS = "job, time, hash, run, edges, dropped, detail, ended"
 _INSERT = f"INSERT INTO runs ({_COLUMNS}, several_starts, record) VALUES (?,?,?,?,?,?,?,?,?,?)"
@@ -63,60 +64,63 @@ class _Row(NamedTuple):
 class StoredRuns:
     """Table of archived runs. Not thread-safe; its changes are part of the connection's open transaction.
 
-    `load` makes the record of a run of its events.
+    `load` makes the record of a batch run of its events.
     """
 
-    def __init__(self, connection: sqlite3.Connection, load: Callable[[RunId], RunRecord]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, jobs: NumberedNames[JobId], load: Callable[[RunId], RunRecord]
+    ) -> None:
         self._connection = connection
         self._load = load
-        self._number = lru_cache(_CACHED)(self._read_number)
-        self._job = lru_cache(_CACHED)(self._read_job)
+        self._jobs = jobs
         self._edges_id = lru_cache(_CACHED)(self._store_edges)
         self._edges = lru_cache(_CACHED)(self._read_edges)
 
     def add(self, run: RunRecord, starts: tuple[Order, ...]) -> None:
         """Add a run with its START events."""
         assert run.entry is not None, "the run is in the history of its job"
-        row = self._row(run.id.job, ArchivedRun(run.entry, starts, run.terminal))
+        row = self._run_row(run.id.job, ArchivedRun(run.entry, starts, run.terminal))
         body = None if run.is_short else packed_content(encode_run(run, starts))
         self._connection.execute(_INSERT, (*row, body))
-        self._count(row[0], 1)
+        self._jobs.count(row[0], 1)
 
     def record(self, run: RunId) -> RunRecord:
         """Return the record of an archived run."""
         query = "SELECT record FROM runs WHERE run = ? AND job = ?"
-        row = self._connection.execute(query, (_packed_id(run.run), self._number(run.job))).fetchone()
+        row = self._connection.execute(query, (packed_id(run.run), self._jobs.number(run.job))).fetchone()
         if row is None or row[0] is None:
             return self._load(run)
         return decode_run(LineageRecords(), run, unpacked_content(row[0]))
 
     def remove(self, run: RunId) -> None:
         """Remove a run, which is in memory now."""
-        number = self._number(run.job)
-        self._connection.execute("DELETE FROM runs WHERE run = ? AND job = ?", (_packed_id(run.run), number))
-        self._count(number, -1)
+        number = self._jobs.number(run.job)
+        self._connection.execute("DELETE FROM runs WHERE run = ? AND job = ?", (packed_id(run.run), number))
+        self._jobs.count(number, -1)
 
     def find(self, run: RunId) -> ArchivedRun | None:
         """Return an archived run; None if it is not in the archive."""
         query = f"SELECT {_COLUMNS} FROM runs WHERE run = ? AND job = ?"
-        row = self._connection.execute(query, (_packed_id(run.run), self._number(run.job))).fetchone()
+        row = self._connection.execute(query, (packed_id(run.run), self._jobs.number(run.job))).fetchone()
         return self._archived(row) if row else None
 
     def runs(self, job: JobId) -> list[ArchivedRun]:
         """Return all archived runs of a job, in any order."""
-        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM runs WHERE job = ?", (self._number(job),))
+        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM runs WHERE job = ?", (self._jobs.number(job),))
         return [self._archived(row) for row in rows.fetchall()]
 
     def backwards(self, job: JobId, until: Order | None = None) -> Iterator[ArchivedRun]:
         """Yield the archived runs of a job by position, latest first; those before `until`, if given."""
         last = _END_OF_TIME if until is None else until.time
-        for _, tied in groupby(self._connection.execute(_BACKWARDS, (self._number(job), last)), lambda row: row[1]):
+        for _, tied in groupby(
+            self._connection.execute(_BACKWARDS, (self._jobs.number(job), last)), lambda row: row[1]
+        ):
             found = sorted(map(self._archived, tied), key=lambda run: run.entry.place, reverse=True)
             yield from (run for run in found if until is None or run.entry.place.order < until)
 
     def first_start_after(self, job: JobId, order: Order, other_than: str) -> Order | None:
         """Return the first START event after `order` of an archived run of a job with another UUID."""
-        number, starts = self._number(job), []
+        number, starts = self._jobs.number(job), []
         for _, tied in groupby(self._connection.execute(_STARTED_LATER, (number, order.time)), lambda row: row[1]):
             starts = _starts_after(map(self._archived, tied), order, other_than)
             if starts:
@@ -127,8 +131,8 @@ class StoredRuns:
 
     def jobs_of(self, run: str) -> set[JobId]:
         """Return the jobs with an archived run of this UUID."""
-        rows = self._connection.execute("SELECT job FROM runs WHERE run = ?", (_packed_id(run),)).fetchall()
-        return {self._job(number) for (number,) in rows}
+        rows = self._connection.execute("SELECT job FROM runs WHERE run = ?", (packed_id(run),)).fetchall()
+        return {self._jobs.name(number) for (number,) in rows}
 
     def starts_between(self, first: int, last: int) -> Iterator[int]:
         """Yield the times (ns) of all START events of archived runs, `first` inclusive, `last` exclusive."""
@@ -147,13 +151,9 @@ class StoredRuns:
 
     def archived_of(self, job: JobId) -> int:
         """Return the number of archived runs of a job."""
-        query = "SELECT archived FROM jobs WHERE number = ?"
-        return int(self._connection.execute(query, (self._number(job),)).fetchone()[0])
+        return self._jobs.archived(job)
 
-    def _count(self, number: int, change: int) -> None:
-        self._connection.execute("UPDATE jobs SET archived = archived + ? WHERE number = ?", (change, number))
-
-    def _row(self, job: JobId, found: ArchivedRun) -> tuple[Any, ...]:
+    def _run_row(self, job: JobId, found: ArchivedRun) -> tuple[Any, ...]:
         entry, terminal = found.entry, found.terminal
         order, run = entry.place
         one_start = found.starts == (order,)
@@ -164,14 +164,14 @@ class StoredRuns:
             (terminal[0], terminal[1].hash, terminal[2]) if terminal else None,
         )
         return (
-            *(self._number(job), order.time, order.hash, _packed_id(run)),
+            *(self._jobs.number(job), order.time, order.hash, packed_id(run)),
             *(self._edges_id(entry.edges), self._edges_id(entry.dropped), msgspec.msgpack.encode(detail)),
             *(terminal[1].time if terminal else None, bool(found.starts) and not one_start),
         )
 
     def _archived(self, values: tuple[Any, ...]) -> ArchivedRun:
         row = _Row(*values)
-        detail, run, place = _detail_decoder.decode(row.detail), _unpacked_id(row.run), Order(row.time, row.hash)
+        detail, run, place = _detail_decoder.decode(row.detail), unpacked_id(row.run), Order(row.time, row.hash)
         entry = RunEntry(
             RunPosition(place, run),
             self._edges(row.edges),
@@ -183,18 +183,6 @@ class StoredRuns:
         end = detail.end
         terminal = (end[0], Order(row.ended, end[1]), end[2]) if end and row.ended is not None else None
         return ArchivedRun(entry, starts, terminal)
-
-    def _read_number(self, job: JobId) -> int:
-        row = self._connection.execute("SELECT number FROM jobs WHERE namespace = ? AND name = ?", job).fetchone()
-        if row is None:
-            row = self._connection.execute(
-                "INSERT INTO jobs (namespace, name) VALUES (?, ?) RETURNING number", job
-            ).fetchone()
-        return int(row[0])
-
-    def _read_job(self, number: int) -> JobId:
-        query = "SELECT namespace, name FROM jobs WHERE number = ?"
-        return JobId(*self._connection.execute(query, (number,)).fetchone())
 
     def _store_edges(self, edges: frozenset[Edge]) -> int:
         body = msgspec.msgpack.encode(sorted([str(side), *dataset] for side, dataset in edges))
@@ -210,16 +198,3 @@ class StoredRuns:
 
 def _starts_after(runs: Iterable[ArchivedRun], order: Order, other_than: str) -> list[Order]:
     return [start for run in runs if run.entry.place.run != other_than for start in run.starts if start > order]
-
-
-def _packed_id(run: str) -> bytes | str:
-    """Return a UUID in 16 bytes; unchanged if it is in another spelling."""
-    try:
-        packed = UUID(run)
-    except ValueError:
-        return run
-    return packed.bytes if str(packed) == run else run
-
-
-def _unpacked_id(run: bytes | str) -> str:
-    return run if isinstance(run, str) else str(UUID(bytes=run))

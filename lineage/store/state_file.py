@@ -8,6 +8,7 @@ so that after a crash all of the file is as of one position of the log.
 import hashlib
 import logging
 import sqlite3
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -47,6 +48,26 @@ CREATE TABLE runs (
     several_starts INTEGER NOT NULL,
     record BLOB             -- null: it is made of the events of the run
 ) STRICT;
+CREATE TABLE datasets (
+    number INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    archived INTEGER NOT NULL DEFAULT 0, -- rows of statements
+    UNIQUE (namespace, name)
+) STRICT;
+CREATE TABLE columns (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, body BLOB NOT NULL) STRICT;
+CREATE TABLE statements (
+    dataset INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    time INTEGER NOT NULL,  -- first event with the statement
+    hash BLOB NOT NULL,
+    job INTEGER,            -- of the run that stated it; null: a dataset event
+    run ANY,
+    read INTEGER NOT NULL,
+    columns INTEGER,
+    version TEXT,
+    PRIMARY KEY (dataset, key)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_of_job ON runs (job, time);
 CREATE INDEX runs_by_id ON runs (run);
 CREATE INDEX runs_by_time ON runs (time);
@@ -149,8 +170,8 @@ def new_state(directory: Path, rules: Rules) -> StateFile:
 
 
 def state_digest(rules: Rules) -> str:
-    """Return the digest of what the state depends on beside the events: the naming rules, and the code that folds."""
-    digest = hashlib.sha256(repr(rules_content(rules)).encode())
+    """Return the digest of what the state depends on beside the events: naming rules, the code that folds, Python."""
+    digest = hashlib.sha256(repr((rules_content(rules), sys.version_info[:2])).encode())
     package = Path(lineage.__file__).parent
     for folder in ("events", "graph", "rules", "store"):
         for path in sorted((package / folder).glob("*.py")):

@@ -7,14 +7,38 @@ import msgspec
 import zstandard
 
 from lineage.events.ids import JsonObject
+from lineage.graph.dataset_statements import PackedColumns
+from lineage.graph.packed_json import PackedJson
 from lineage.graph.snapshot import Key, Snapshot, Subject
 
 _LEVEL = 1
 
 
+_PACKED_JSON, _PACKED_COLUMNS = 1, 2
+"""Types of extensions of MessagePack."""
+
+
+def _extension(value: object) -> msgspec.msgpack.Ext:
+    match value:
+        case PackedJson():
+            return msgspec.msgpack.Ext(_PACKED_JSON, bytes(value))
+        case PackedColumns():
+            return msgspec.msgpack.Ext(_PACKED_COLUMNS, bytes(value))
+    raise NotImplementedError(f"{type(value).__name__} is no part of a record")
+
+
+def _extended(code: int, data: memoryview) -> object:
+    kind = PackedJson if code == _PACKED_JSON else PackedColumns
+    return kind.of_bytes(bytes(data))
+
+
+_encoder = msgspec.msgpack.Encoder(enc_hook=_extension)
+_decoder = msgspec.msgpack.Decoder(ext_hook=_extended)
+
+
 def packed_content(content: JsonObject) -> bytes:
     """Encode the content of a record."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(content))
+    return zstandard.ZstdCompressor(level=_LEVEL).compress(_encoder.encode(content))
 
 
 def unpacked_content(body: bytes) -> JsonObject:
@@ -24,7 +48,7 @@ def unpacked_content(body: bytes) -> JsonObject:
         ValueError: it is damaged.
     """
     try:
-        content: JsonObject = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(body))
+        content: JsonObject = _decoder.decode(zstandard.ZstdDecompressor().decompress(body))
     except (zstandard.ZstdError, msgspec.DecodeError) as error:
         raise ValueError(f"a record of the state file is damaged: {error}") from error
     return content

@@ -69,6 +69,11 @@ class RunHistories:
         ):
             if self._chance.random() < 0.3:
                 described["facets"][key] = facet(_producer=tool, **content)
+        if self._chance.random() < 0.5:
+            columns = self._chance.sample("xyz", self._chance.randint(0, 3))
+            described["facets"]["schema"] = facet(fields=[{"name": name, "type": "int"} for name in columns])
+        if self._chance.random() < 0.3:
+            described["facets"]["version"] = facet(datasetVersion=str(self._chance.randint(1, 5)))
         if self._chance.random() < 0.3:
             described["inputFacets"] = {"inputStatistics": facet(rowCount=self._chance.randint(1, 9))}
         return described

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What events state of a dataset's columns and version: the last statements in memory, the others in an archive."""
+
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import NamedTuple, Protocol
+
+from lineage.events.event import Order
+from lineage.events.ids import DatasetId, JsonObject, RunId
+from lineage.events.strict_json import canonical_json
+from lineage.graph.packed_json import PackedJson
+
+MAX_LOADED = 8
+"""Statements in memory with which the older ones of them are archived."""
+
+KEPT = 2
+"""Latest statements that stay in memory."""
+
+_FIELDS = "fields"
+_DIGEST_BYTES = 32
+
+
+class PackedColumns:
+    """Columns of a dataset, packed; `digest` is equal for equal columns."""
+
+    __slots__ = ("digest", "packed")
+
+    def __init__(self, digest: bytes, packed: PackedJson) -> None:
+        self.digest = digest
+        self.packed = packed
+
+    @classmethod
+    def of(cls, fields: list[JsonObject]) -> "PackedColumns":
+        """Pack columns."""
+        return cls(columns_digest(fields), PackedJson({_FIELDS: fields}))
+
+    @classmethod
+    def of_bytes(cls, stored: bytes) -> "PackedColumns":
+        """Return the columns that `bytes` stored."""
+        return cls(stored[:_DIGEST_BYTES], PackedJson.of_bytes(stored[_DIGEST_BYTES:]))
+
+    def __bytes__(self) -> bytes:
+        return self.digest + bytes(self.packed)
+
+    @property
+    def fields(self) -> list[JsonObject]:
+        """Return the columns, a new list each time."""
+        fields: list[JsonObject] = self.packed.value[_FIELDS]
+        return fields
+
+
+def columns_digest(fields: list[JsonObject]) -> bytes:
+    """Return the digest of columns."""
+    return sha256(canonical_json(fields)).digest()
+
+
+class DatasetStatement(NamedTuple):
+    """Columns and version of a dataset that one event states; None if it omits them."""
+
+    order: Order
+    run: RunId | None
+    read: bool
+    columns: PackedColumns | None
+    version: str | None
+
+    @property
+    def key(self) -> bytes:
+        """Return a key that is equal for equal statements."""
+        version = b"" if self.version is None else b"=" + self.version.encode()
+        return sha256(b"%d%s%s" % (self.read, self.columns.digest if self.columns else b"", version)).digest()
+
+
+class StatementArchive(Protocol):
+    """Archive of statements. A statement is either in it or in memory."""
+
+    def add_statements(self, dataset: DatasetId, statements: Iterable[DatasetStatement]) -> None:
+        """Add statements about a dataset."""
+
+    def order_of_statement(self, dataset: DatasetId, key: bytes) -> Order | None:
+        """Return the order of an archived statement; None if it is not in the archive."""
+
+    def remove_statement(self, dataset: DatasetId, key: bytes) -> None:
+        """Remove a statement."""
+
+    def statements(self, dataset: DatasetId) -> list[DatasetStatement]:
+        """Return all archived statements about a dataset, in any order."""
+
+    def statements_of(self, dataset: DatasetId) -> int:
+        """Return the number of archived statements about a dataset."""
+
+
+class DatasetStatements:
+    """Statements about one dataset, of equal ones the first. `loaded` are those in memory, by key."""
+
+    __slots__ = ("_archive", "_dataset", "archived", "loaded")
+
+    def __init__(self, dataset: DatasetId, archive: StatementArchive | None = None) -> None:
+        self._dataset = dataset
+        self._archive = archive
+        self.archived = 0
+        self.loaded: dict[bytes, DatasetStatement] = {}
+
+    def join(self, statement: DatasetStatement) -> None:
+        """Add a statement; idempotent."""
+        key = statement.key
+        known = self.loaded.get(key)
+        first = known.order if known is not None else self._archived_order(key)
+        if first is not None and first <= statement.order:
+            return
+        if first is not None and known is None and self._archive is not None:
+            self._archive.remove_statement(self._dataset, key)
+            self.archived -= 1
+        self.loaded[key] = statement
+        if self._archive is not None and len(self.loaded) > MAX_LOADED:
+            self._archive_oldest(self._archive)
+
+    def all(self) -> list[DatasetStatement]:
+        """Return all statements in total order."""
+        found = list(self.loaded.values())
+        if self._archive is not None and self.archived:
+            found += self._archive.statements(self._dataset)
+        return sorted(found, key=lambda statement: (statement.order, statement.key))
+
+    def restore(self, archive: StatementArchive) -> None:
+        """Connect restored statements with the archive, which has the others."""
+        self._archive = archive
+        self.archived = archive.statements_of(self._dataset)
+
+    def _archived_order(self, key: bytes) -> Order | None:
+        if self._archive is None or not self.archived:
+            return None
+        return self._archive.order_of_statement(self._dataset, key)
+
+    def _archive_oldest(self, archive: StatementArchive) -> None:
+        oldest = sorted(self.loaded.values(), key=lambda statement: (statement.order, statement.key))[:-KEPT]
+        archive.add_statements(self._dataset, oldest)
+        self.archived += len(oldest)
+        for statement in oldest:
+            del self.loaded[statement.key]
