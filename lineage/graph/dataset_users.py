@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index of the jobs that use the name of a dataset, in inputs, outputs or facets."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from lineage.events.ids import DatasetId, JobId
 
@@ -24,6 +24,11 @@ class DatasetUsers:
             jobs.add(job)
         else:
             self._jobs[name] = (*jobs, job) if len(jobs) < _MAX_TUPLE else {*jobs, job}
+
+    def add_all(self, names: Iterable[DatasetId], job: JobId) -> None:
+        """Add a job to several names; idempotent."""
+        for name in names:
+            self.add(name, job)
 
     def of(self, name: DatasetId) -> Collection[JobId]:
         """Return the jobs that use a name."""

@@ -36,7 +36,7 @@ class Archive(RunArchive, StatementArchive, Protocol):
     """Archive of what nothing asks for any more."""
 
 
-SPARE_RUNS = 4
+SPARE_RUNS = 2
 """Runs of a job in memory beside those that must be, before some are moved to the archive."""
 
 
@@ -82,6 +82,7 @@ class LineageRecords:
         self._followers: list[Changes] = []
         self._jobs_of_run: dict[str, set[JobId]] = {}
         self._users = DatasetUsers()
+        self._users_restored = False
         self._renamed_from: dict[DatasetId, set[DatasetId]] = {}
         self._renamings: dict[DatasetId, set[DatasetId]] = {}
         self._changed_by: dict[RunId, set[DatasetId]] = {}
@@ -190,8 +191,9 @@ class LineageRecords:
             record.runs.archived = self.archive.archived_of(record.id)
         self.jobs[record.id] = record
         self.touched.add(record.id)
-        used = {dataset for _, dataset in record.ever_declared}
-        self._add_users(record.id, used | _datasets_of_facets(record.facets, record.declared))
+        if not self._users_restored:
+            used = {dataset for _, dataset in record.ever_declared}
+            self._users.add_all(used | _datasets_of_facets(record.facets, record.declared), record.id)
 
     def restore_entry(self, key: CatalogKey, entry: CatalogEntry) -> None:
         """Insert a restored entry of the catalog."""
@@ -250,7 +252,9 @@ class LineageRecords:
         """Insert a restored run of a known job; `starts` are its START events."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
-        self._add_users(run.id.job, {*run.named_inputs, *run.named_outputs} | _datasets_of_facets(run.job_facets, run))
+        if not self._users_restored:
+            named = {*run.named_inputs, *run.named_outputs} | _datasets_of_facets(run.job_facets, run)
+            self._users.add_all(named, run.id.job)
         for name in self._changed_by.get(run.id, ()):
             self._settle(name)
 
@@ -399,9 +403,15 @@ class LineageRecords:
         for changes in self._followers:
             changes.jobs.add(job)
 
-    def _add_users(self, job: JobId, names: Iterable[DatasetId]) -> None:
-        for name in names:
+    def restore_users(self, name: DatasetId, jobs: Iterable[JobId]) -> None:
+        """Restore the jobs that use the name of a dataset; what is restored later states no others."""
+        self._users_restored = True
+        for job in jobs:
             self._users.add(name, job)
+
+    def users_of(self, name: DatasetId) -> list[JobId]:
+        """Return the jobs that use the name of a dataset, sorted."""
+        return sorted(self._users.of(name))
 
     def _join_catalog(self, order: Order, statement: CatalogStatement) -> None:
         self.catalog.join(order, statement)

@@ -147,6 +147,8 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
                 lineage.restore_entry(CatalogKey(EntryKind(kind), name), _decode_catalog_entry(content))
             case Subject.DATASET:
                 dataset = DatasetId(*identity)
+                if "users" in content:
+                    lineage.restore_users(dataset, (JobId(*job) for job in content["users"]))
                 lineage.restore_dataset(_decode_dataset(dataset, content))
             case Subject.JOB:
                 job = JobId(*identity)

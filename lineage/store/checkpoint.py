@@ -10,6 +10,7 @@ from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import (
     Key,
+    Snapshot,
     Subject,
     catalog_snapshot,
     dataset_snapshot,
@@ -61,11 +62,17 @@ def _save_some(lineage: LineageRecords, state: StateFile, limit: int) -> None:
     state.write(run_snapshot(lineage, run) for run in in_memory)
     found = [
         *(job_snapshot(lineage, job) for job in _taken(unsaved.jobs, limit)),
-        *(dataset_snapshot(lineage, name) for name in _taken(unsaved.datasets, limit)),
+        *(_dataset_record(lineage, name) for name in _taken(unsaved.datasets, limit)),
         *(catalog_snapshot(lineage, key) for key in _taken(unsaved.catalog, limit)),
         *(namespace_snapshot(lineage, namespace) for namespace in _taken(unsaved.namespaces, limit)),
     ]
     state.write(found)
+
+
+def _dataset_record(lineage: LineageRecords, name: DatasetId) -> Snapshot:
+    """Return the snapshot of a dataset with the jobs that use it, which would otherwise be derived from all facets."""
+    key, content = dataset_snapshot(lineage, name)
+    return Snapshot(key, {**content, "users": [list(job) for job in lineage.users_of(name)]})
 
 
 def _taken(names: set[_T], limit: int) -> list[_T]:
