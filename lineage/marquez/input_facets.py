@@ -6,9 +6,6 @@ from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_record import JobRecord
 from lineage.graph.mergeable import Facets
 
-RUNS_EXAMINED = 3
-"""Latest runs of each reading job that are examined: the one in progress and those that ended before it."""
-
 
 def input_facets(lineage: LineageRecords, graph: Graph, dataset: DatasetId) -> JsonObject:
     """Return the current input facets of a dataset by name; the last one stated of each.
@@ -22,9 +19,9 @@ def input_facets(lineage: LineageRecords, graph: Graph, dataset: DatasetId) -> J
 
 
 def _merge_latest(found: Facets, lineage: LineageRecords, job: JobRecord, dataset: DatasetId) -> None:
-    """Merge the input facets of the latest run of a job that states any."""
-    for place in job.history.runs.latest_first(0, RUNS_EXAMINED):
-        use = lineage.by_node(job.runs[place.run].inputs).get(dataset)
+    """Merge the input facets of the latest run of a job that states any, of those that its lineage is derived from."""
+    for run in sorted(job.runs.loaded.values(), key=lambda run: run.place, reverse=True):
+        use = lineage.by_node(run.inputs).get(dataset)
         if use is not None and use.transfer is not None:
             found.merge(use.transfer)
             return
