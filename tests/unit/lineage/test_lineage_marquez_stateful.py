@@ -33,6 +33,7 @@ class Node:
     def __init__(self):
         self.alive = True
         self.tags = set()
+        self.column_tags = set()
         self.fields = []
         self.description = None
         self.inputs = []
@@ -150,6 +151,16 @@ class MarquezWrites(RuleBasedStateMachine):
             node.tags = node.tags | {tag} if add else node.tags - {tag}
             assert found["tags"] == sorted(node.tags)
 
+    @rule(data=st.data(), field=st.sampled_from(["f", "g"]), tag=TAGS, add=st.booleans())
+    def change_tag_of_column(self, data, field, tag, add):
+        namespace, name = self.drawn(data, self.datasets)
+        node = self.living(self.datasets).get((namespace, name))
+        known = node is not None and field in node.fields
+        path = f"/namespaces/{namespace}/datasets/{name}/fields/{field}/tags/{tag}"
+        self.ask("POST" if add else "DELETE", path, self.expected(known))
+        if known:
+            node.column_tags = node.column_tags | {(field, tag)} if add else node.column_tags - {(field, tag)}
+
     @rule(data=st.data(), namespace=NAMESPACES, name=NAMES)
     def put_job_with_drawn_inputs(self, data, namespace, name):
         self.put_job(namespace, name, {self.drawn(data, self.datasets) for _ in range(2)})
@@ -215,6 +226,8 @@ class MarquezWrites(RuleBasedStateMachine):
                 node = living[row["namespace"], row["name"]]
                 assert (row["tags"], row["description"]) == (sorted(node.tags), node.description)
                 assert [field["name"] for field in row["fields"]] == node.fields
+                for field in row["fields"]:
+                    assert field["tags"] == sorted(tag for column, tag in node.column_tags if column == field["name"])
 
     @invariant()
     def jobs_are_those_of_the_model(self):
@@ -234,12 +247,30 @@ class MarquezWrites(RuleBasedStateMachine):
             assert {run["id"]: run["state"] for run in runs} == states
 
     @invariant()
+    def lineage_draws_what_exists(self):
+        for (namespace, name), node in self.living(self.jobs).items():
+            graph = self.ask("GET", f"/lineage?nodeId=job:{namespace}:{name}&depth=0")["graph"]
+            drawn = {found["data"]["name"] for found in graph if found["type"] == "DATASET"}
+            inputs = [(found["namespace"], found["name"]) for found in node.inputs]
+            assert drawn == {key[1] for key in inputs if self.datasets[key].alive}
+
+    @invariant()
+    def searches_find_what_exists(self):
+        for kind, nodes in (("JOB", self.jobs), ("DATASET", self.datasets)):
+            for name in ("x", "y/z"):
+                results = self.ask("GET", f"/search?q={name}&filter={kind}")["results"]
+                assert {(row["namespace"], row["name"]) for row in results} == {
+                    key for key in self.living(nodes) if key[1] == name
+                }
+
+    @invariant()
     def tags_are_those_of_the_model(self):
         nodes = [*self.living(self.jobs).values(), *self.living(self.datasets).values()]
-        names = set(self.tags).union(*(node.tags for node in nodes))
+        columns = {tag for node in self.living(self.datasets).values() for _, tag in node.column_tags}
+        names = set(self.tags).union(columns, *(node.tags for node in nodes))
         expected = [{"name": name, "description": self.tags.get(name)} for name in sorted(names)]
         assert self.ask("GET", "/tags")["tags"] == expected
 
 
 TestMarquezWrites = MarquezWrites.TestCase
-TestMarquezWrites.settings = settings(max_examples=8, stateful_step_count=20, deadline=None, derandomize=True)
+TestMarquezWrites.settings = settings(max_examples=25, stateful_step_count=20, deadline=None, derandomize=True)
