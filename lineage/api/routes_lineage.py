@@ -39,6 +39,7 @@ _ROWS_PER_SLICE = 2000
 
 
 @router.get("/lineage", response_model=marquez.LineageGraph)
+@router.get("/lineage/", response_model=marquez.LineageGraph, include_in_schema=False)
 async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
     """Return jobs and datasets around a job or dataset, in both directions; 404 for a column."""
     if node.column is not None and node.column.field is not None:
