@@ -15,7 +15,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from infra.toolchain import Artifacts
 from tests.packages.conftest import REPOSITORY
+from tests.unit.shop.postgres_server import PostgresServer
 
 SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 START_SECONDS = 30
@@ -72,21 +74,22 @@ def checks_environment(wheel, empty_environment):
 
 
 @contextmanager
-def service(environment, *arguments):
+def service(environment, *arguments, **variables):
     process = subprocess.Popen(
         [environment.command("lineage-service"), "--port", "0", *map(str, arguments)],
         cwd=environment.folder,
-        env=environment.variables,
+        env={**environment.variables, **variables},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
     try:
-        banner = process.stdout.readline()
-        url = re.search(r"http://\S+?:\d+", banner)
-        assert url, banner + process.stdout.read()
-        wait_until_healthy(url[0])
-        yield url[0]
+        lines = []
+        while not (url := re.search(r"lineage service on (http://\S+?:\d+)", lines[-1] if lines else "")):
+            lines.append(process.stdout.readline())
+            assert lines[-1], "".join(lines)
+        wait_until_healthy(url[1])
+        yield url[1]
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
     finally:
@@ -119,13 +122,48 @@ def test_wheel_holds_the_package_and_the_version_of_the_repository(wheel):
     assert f"lineage_lab_service-{version}.dist-info/METADATA" in names
 
 
+@pytest.fixture
+def postgres_server(tmp_path):
+    if not Artifacts.open().has("postgres"):
+        pytest.skip("component postgres is not installed; run bin/lab setup")
+    server = PostgresServer(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_service_stores_an_event_in_postgres(wheel, empty_environment, postgres_server):
+    environment = empty_environment()
+    environment.install(f"{wheel}[postgres]")
+    place = ("--store", f"postgresql://postgres@{postgres_server.address}/postgres")
+    password = {"LINEAGE_STORE_PASSWORD": postgres_server.password}
+    with service(environment, "--data", environment.folder / "data", *place, **password) as url:
+        post_events(url)
+        assert get(f"{url}/api/v1/stats")["logged"] == 2
+        # Answered by a process that the service starts: it must have the password too.
+        assert get(f"{url}/api/v1/graph?asOf={quote('2026-01-02T00:00:00Z')}") == get(f"{url}/api/v1/graph")
+    checked = environment.run("python", "-m", "lineage.maintenance", "check", *place, **password)
+    assert (checked.returncode, checked.stdout.split(" are in ")[0]) == (0, "2 events and 0 snapshots")
+
+
+def test_postgres_requires_its_extra(service_environment):
+    options = ("--data", service_environment.folder / "other", "--store", "postgresql://lineage@localhost/lineage")
+    done = service_environment.run("lineage-service", "--port", "0", *options)
+    assert done.returncode == 2
+    assert "requires the extra `postgres`: pip install 'lineage-lab-service[postgres]'" in done.stderr
+
+
+def post_events(url):
+    for row in events():
+        body = json.dumps(row).encode()
+        with urlopen(Request(f"{url}/api/v1/lineage", body, {"Content-Type": "application/json"})) as response:
+            assert response.status == 201
+
+
 def test_service_stores_an_event_and_serves_its_graph(service_environment):
     data = service_environment.folder / "data"
     with service(service_environment, "--data", data) as url:
-        for row in events():
-            body = json.dumps(row).encode()
-            with urlopen(Request(f"{url}/api/v1/lineage", body, {"Content-Type": "application/json"})) as response:
-                assert response.status == 201
+        post_events(url)
         graph = get(f"{url}/api/v1/graph")
         assert [(edge["direction"], edge["dataset"]["name"]) for edge in graph["edges"]] == [
             ("input", "orders"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Migration of a database to the current version by Alembic: one instance at a time, in one transaction."""
 
+import logging
 from pathlib import Path
 
 import psycopg
@@ -48,6 +49,8 @@ def migrate(address: PostgresAddress) -> None:
 
 
 def _upgrade(address: PostgresAddress) -> None:
+    # Alembic would log two lines at every start.
+    logging.getLogger("alembic.runtime.migration").setLevel(logging.WARNING)
     config = Config()
     config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
     known = {revision.revision for revision in ScriptDirectory.from_config(config).walk_revisions()}

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from lineage_client import JSON, admin_headers
 from lineage_events import RULES, body, dataset, encode, original, originals
+from lineage_recorder import recording
 from lineage_run_histories import RunHistories
 
 from lineage.api import create_app
@@ -264,6 +265,42 @@ def test_a_reading_instance_follows_the_writing_one_and_takes_over(postgres_stor
         return await graph(one) == await graph(other)
 
     asyncio.run(scenario())
+
+
+def test_only_the_writing_instance_forwards_and_its_successor_continues(postgres_store):
+    """At-least-once: an event whose delivery the previous instance has not recorded is sent again."""
+
+    async def scenario(recorder):
+        def forwarded():
+            return {event["job"]["name"] for event in list(recorder.events)}
+
+        async def has_all(count):
+            return forwarded() == {f"job{number}" for number in range(1, count + 1)}
+
+        options = {"forward_to": recorder.url}
+        async with (
+            serving(postgres_store, "writer", **options) as first,
+            serving(postgres_store, "reader", **options) as second,
+        ):
+            for number in range(1, 4):
+                await post(first, completed(number))
+            await becomes(lambda: has_all(3))
+            assert second.service.forwarder is None
+            postgres_store.execute(SESSIONS, ("lineage writer", postgres_store.database.name))
+
+            async def accepted():
+                return 201 in [(await post(client, completed(4))).status_code for client in (first, second)]
+
+            await becomes(accepted)
+            await becomes(lambda: has_all(4))
+
+            async def one_forwards():
+                return [client.service.forwarder is None for client in (first, second)].count(True) == 1
+
+            await becomes(one_forwards)
+
+    with recording() as recorder:
+        asyncio.run(scenario(recorder))
 
 
 def test_a_stopped_writer_is_succeeded_by_a_reader(postgres_store):
