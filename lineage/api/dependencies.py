@@ -38,9 +38,6 @@ Offset = Annotated[int, BeforeValidator(whole_number), Query(ge=0, le=2**31)]
 Depth = Annotated[int, BeforeValidator(whole_number), AfterValidator(lambda depth: max(0, depth)), Query(le=MAX_DEPTH)]
 """Number of steps; a negative one is 0, as in Marquez."""
 
-_DATASETS_PER_SLICE = 2_000
-"""Datasets searched for an alias between two yields to the event loop: a few milliseconds."""
-
 
 async def catalog_of(service: ServiceDep) -> Catalog:
     """Return a catalog over the current graph."""

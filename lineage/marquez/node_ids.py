@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Marquez's node ids: `dataset:{namespace}:{name}`, `job:...`, `datasetField:{namespace}:{name}:{field}`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from enum import StrEnum
+from itertools import islice
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.adjacency import Column
+
+MAX_RESOLVED = 2_000
+"""Splits of an id that are looked up as aliases, 10 us each: all of an id with 60 colons, which aliases do not have."""
 
 
 class NodeKind(StrEnum):
@@ -41,19 +45,39 @@ def find_node(
     """Return the node of an id, or None; deleted jobs and datasets are not found.
 
     Namespaces and names contain colons themselves (`dataset:kafka://kafka:9092:orders`), so no pattern can
-    split an id unambiguously. The split that names a known node is used. `resolve` maps an alias to its dataset.
+    split an id unambiguously. The split that names a known node is used. `resolve` maps an alias to its dataset; it is
+    applied to the first `MAX_RESOLVED` splits.
     """
     head, _, rest = text.partition(":")
-    for namespace, name in _colon_splits(rest):
-        if resolve is None and namespace not in lineage.namespaces:
+    if head == NodeKind.JOB:
+        jobs = (JobId(*split) for split in _colon_splits(rest))
+        return next((NodeRef(NodeKind.JOB, job=job) for job in jobs if job in graph.job_lineages), None)
+    if head not in (NodeKind.DATASET, NodeKind.FIELD):
+        return None
+    kind = NodeKind(head)
+    if resolve is None:
+        columns = _columns_of_id(kind, rest, lineage.namespaces)
+    else:
+        columns = islice(_columns_of_id(kind, rest), MAX_RESOLVED)
+    for named in columns:
+        dataset = _known_dataset(lineage, named.dataset, resolve)
+        if dataset is None:
             continue
-        if head == NodeKind.JOB and (job := JobId(namespace, name)) in graph.job_lineages:
-            return NodeRef(NodeKind.JOB, job=job)
-        if head == NodeKind.DATASET and (dataset := _known_dataset(lineage, DatasetId(namespace, name), resolve)):
-            return NodeRef(NodeKind.DATASET, column=Column(dataset, None))
-        if head == NodeKind.FIELD and (column := _find_column(lineage, graph, namespace, name, resolve)):
-            return NodeRef(NodeKind.FIELD, column=column)
+        column = Column(dataset, named.field)
+        if kind is NodeKind.DATASET or _has_field(lineage, graph, column):
+            return NodeRef(kind, column=column)
     return None
+
+
+def _columns_of_id(kind: NodeKind, text: str, namespaces: Container[str] | None = None) -> Iterator[Column]:
+    """Yield the columns, or datasets without a field, that an id may name; only in `namespaces` if given."""
+    for namespace, rest in _colon_splits(text):
+        if namespaces is not None and namespace not in namespaces:
+            continue
+        if kind is NodeKind.DATASET:
+            yield Column(DatasetId(namespace, rest), None)
+        else:
+            yield from (Column(DatasetId(namespace, name), field) for name, field in _colon_splits(rest))
 
 
 def _known_dataset(
@@ -69,20 +93,6 @@ def _colon_splits(text: str) -> Iterator[tuple[str, str]]:
     for i, character in enumerate(text):
         if character == ":":
             yield text[:i], text[i + 1 :]
-
-
-def _find_column(
-    lineage: LineageRecords,
-    graph: Graph,
-    namespace: str,
-    text: str,
-    resolve: Callable[[DatasetId], DatasetId] | None,
-) -> Column | None:
-    for name, field in _colon_splits(text):
-        dataset = _known_dataset(lineage, DatasetId(namespace, name), resolve)
-        if dataset is not None and _has_field(lineage, graph, column := Column(dataset, field)):
-            return column
-    return None
 
 
 def _has_field(lineage: LineageRecords, graph: Graph, column: Column) -> bool:
