@@ -56,8 +56,16 @@ class Delivery:
         self._requests: set[asyncio.Task[AttemptResult]] = set()
         self._closing = False
 
-    async def send(self, event: Event, compose: Callable[[], Awaitable[bytes]]) -> str | None:
+    async def send(
+        self,
+        event: Event,
+        compose: Callable[[], Awaitable[bytes]],
+        is_recognizable: Callable[[], Awaitable[bool]],
+    ) -> str | None:
         """Send `event` as the body that `compose` returns, until the backend accepts it.
+
+        An event that failed is not sent again if the backend has applied it, and `is_recognizable` tells that no other
+        event can have had the same effect.
 
         Return None on success, else the cause of the permanent failure.
         """
@@ -74,7 +82,7 @@ class Delivery:
             if await self._is_cause(failures):
                 return f"failed {failures.total} times while the backend was healthy: {result.text}"
             await asyncio.sleep(delay_before(failures.total))
-            if await self._backend.has_applied(event):
+            if await is_recognizable() and await self._backend.has_applied(event):
                 return None
 
     async def attempt(self, compose: Callable[[], Awaitable[bytes]]) -> AttemptResult:

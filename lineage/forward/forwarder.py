@@ -204,13 +204,24 @@ class Forwarder:
         if is_internal(event):
             return None
         try:
-            return await self._delivery.send(event, partial(self._compose, seq, event))
+            compose, is_recognizable = partial(self._compose, seq, event), partial(self._is_only_end, event)
+            return await self._delivery.send(event, compose, is_recognizable)
         except (StoreError, StoreUnusable):
             # The log cannot be read; the event is not the cause.
             raise
         except Exception as error:
             logger.exception("event %s cannot be forwarded", event.order.hash.hex())
             return f"cannot be enriched: {error!r}"
+
+    async def _is_only_end(self, event: Event) -> bool:
+        """Return whether an event is no terminal event beside others of its run.
+
+        A weaker terminal event that is sent first gives the run the state and the time of the strongest one.
+        """
+        if event.run is None or event.event_type not in TERMINAL_RANK:
+            return True
+        _, stored = await asyncio.to_thread(self._log.history_of_run, event.run)
+        return sum(found.original.body.get("eventType") in TERMINAL_RANK for found in stored) <= 1
 
     async def _compose(self, seq: int, event: Event) -> bytes:
         """Return the body to send for event number `seq`."""

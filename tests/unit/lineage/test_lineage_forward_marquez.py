@@ -151,6 +151,28 @@ def test_event_that_was_stored_without_a_response_is_not_sent_again(tmp_path, ma
     assert [event["eventType"] for event, _ in marquez.attempts] == [event_type]
 
 
+def test_end_that_a_weaker_end_announced_is_sent(tmp_path, marquez):
+    """COMPLETE is sent as the FAIL that follows it; the FAIL itself, whose first attempt fails, brings its facets."""
+    failures = iter([500])
+
+    def rule(event):
+        told = "reason" in event["run"]["facets"]
+        return (next(failures, None) if told else None) or marquez.store(event)
+
+    made = [step(0), step(5, event_type="COMPLETE"), step(9, event_type="FAIL", run_facets={"reason": facet()})]
+
+    async def scenario():
+        await asyncio.to_thread(marquez.stop)
+        async with serving(tmp_path, marquez) as (client, service):
+            await post(client, *made)
+            marquez.rule = rule
+            marquez.start()
+            await delivered(service, marquez)
+
+    asyncio.run(asyncio.wait_for(scenario(), WAIT_SECONDS))
+    assert [sorted(event["run"]["facets"]) == ["reason"] for event in marquez.stored] == [False, False, True]
+
+
 def test_event_that_cannot_be_recognized_is_sent_until_it_is_answered(tmp_path, marquez):
     marquez.stall = lambda event: event["eventType"] == "RUNNING"
 
