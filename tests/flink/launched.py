@@ -117,7 +117,7 @@ class ReportedLineage:
 
     def events(self, run_id: str | None = None) -> list[dict[str, Any]]:
         """Return the events of the job from listener and launcher, oldest first."""
-        found = self._get("/events/lineage", limit=1000, sortDirection="asc")["events"]
+        found = self._get("/events/lineage", limit=1000, sortDirection="asc", names="canonical")["events"]
         own = [event for event in found if event["job"]["name"] == self.name]
         return [event for event in own if run_id is None or event["run"]["runId"] == run_id]
 

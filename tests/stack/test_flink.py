@@ -202,8 +202,13 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
         ),
         seconds=90,
     )
-    assert until(lambda: KIND.read(lab.inputs("survivor"), OperationContext()) is not None, seconds=120)
-    assert KIND.read(lab.inputs("survivor"), OperationContext()).inputs == lab.inputs("survivor")
+
+    def inputs():
+        found = KIND.read(lab.inputs("survivor"), OperationContext())
+        return found.inputs if found else None
+
+    # Between its attempts the job is STARTING.
+    assert until(lambda: inputs() == lab.inputs("survivor"), seconds=120)
     assert lab.state(job) == "RUNNING"
 
 
