@@ -212,14 +212,16 @@ class RunRecord:
 
     def _authority(self, streaming: bool | None) -> tuple[Authority, ...]:
         """Return the conditions under which this run is authoritative; `streaming` if it states its own type."""
+        named = bool(self.named_inputs or self.named_outputs)
         completed = (
             streaming is not True
             and self.terminal is not None
             and self.terminal[2] == "COMPLETE"
             and self.completed is not None
-            and bool(self.named_inputs or self.named_outputs)
         )
-        stated = streaming is not False and self.stated is not None
+        # A run that has named nothing yet says nothing about edges, also where it announces complete snapshots: queries
+        # that have not written yet say RUNNING, too.
+        completed, stated = completed and named, streaming is not False and self.stated is not None and named
         if not (completed or stated):
             return ()
         if streaming is not None:

@@ -226,6 +226,11 @@ CASES = [
         "b>x",
         {"a": 1},
     ),
+    Case(
+        "run that has named nothing yet removes nothing",
+        [window("RUNNING", 0, "a>x"), window("ABORT", 5), window("START", 10, "", 2), window("RUNNING", 20, "", 2)],
+        "a>x",
+    ),
     Case("start without datasets is no snapshot", [window("RUNNING", 0, "a>x"), window("START", 10, "", 2)], "a>x"),
     Case("end without datasets is no snapshot", [window("RUNNING", 0, "a>x"), window("FAIL", 10)], "a>x"),
     Case(
