@@ -3,6 +3,7 @@
 
 from lineage.events import DatasetId, JsonObject
 from lineage.graph import Graph, LineageRecords
+from lineage.graph.current_runs import current_runs
 from lineage.graph.job_record import JobRecord
 from lineage.graph.mergeable import Facets
 
@@ -19,8 +20,11 @@ def input_facets(lineage: LineageRecords, graph: Graph, dataset: DatasetId) -> J
 
 
 def _merge_latest(found: Facets, lineage: LineageRecords, job: JobRecord, dataset: DatasetId) -> None:
-    """Merge the input facets of the latest run of a job that states any, of those that its lineage is derived from."""
-    for run in sorted(job.runs.loaded.values(), key=lambda run: run.place, reverse=True):
+    """Merge the input facets of the latest current run of a job that states any.
+
+    Only current runs: which other ones are in memory depends on more than the events.
+    """
+    for run in reversed(current_runs(job).runs):
         use = lineage.by_node(run.inputs).get(dataset)
         if use is not None and use.transfer is not None:
             found.merge(use.transfer)

@@ -64,6 +64,19 @@ def test_datasets_and_current_versions_have_the_last_input_facets(tmp_path):
     asking(tmp_path, scenario)
 
 
+def test_input_facets_of_a_dataset_are_those_of_current_runs(tmp_path):
+    async def scenario(client):
+        await post(client, body("FAIL", 21, run=3, job="checker", inputs=[dataset("t")]))
+        assert CHECKED.keys() <= (await get(client, TABLE))["facets"].keys()
+        # A later complete run without them replaces the statement of the job.
+        await post(client, body("COMPLETE", 30, run=4, job="checker", inputs=[dataset("t")]))
+        assert (await get(client, TABLE))["facets"].keys() == {"schema"}
+        (read,) = (await get(client, f"/jobs/runs/{run_id(2)}"))["inputDatasetVersions"]
+        assert read["facets"] == CHECKED
+
+    asking(tmp_path, scenario)
+
+
 def test_facets_of_inputs_survive_a_rebuild_and_a_restart(tmp_path):
     paths = (TABLE, f"/jobs/runs/{run_id(1)}", f"/jobs/runs/{run_id(2)}")
 
