@@ -333,7 +333,7 @@ class Service:
         """
         async with self._maintenance:
             began = time.monotonic()
-            file = await asyncio.to_thread(new_state, self._settings.data, self.reader.rules)
+            file = await asyncio.to_thread(new_state, self._settings.data, self.reader.rules, self.log.identity)
             building = self._building = Projection(self.log, self.reader, file)
             previous: Projection = building
             try:

@@ -58,7 +58,8 @@ def create_app(
     keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
-    state = Projection(log, EventReader(rules), open_state(settings.data, rules, log.compacted_through(), log.last()))
+    saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
+    state = Projection(log, EventReader(rules), saved)
     for _ in state.build():
         pass
     _save(state)

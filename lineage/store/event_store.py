@@ -85,6 +85,10 @@ class EventStore(Protocol):
         """Return the path of the file, or the URL of the database without a password."""
 
     @property
+    def identity(self) -> str:
+        """Return what no other log has that may be used with the same data directory."""
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """Return environment variables that a subprocess needs to read the log."""
 

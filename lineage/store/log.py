@@ -64,6 +64,11 @@ class EventLog:
         return str(self.path)
 
     @property
+    def identity(self) -> str:
+        """Return an empty text: a data directory has one file."""
+        return ""
+
+    @property
     def environment(self) -> dict[str, str]:
         """Return environment variables that a subprocess needs to read the log: none."""
         return {}

@@ -146,32 +146,32 @@ class StateFile:
         _unlink(self.path)
 
 
-def open_state(directory: Path, rules: Rules, first: int, last: int) -> StateFile:
+def open_state(directory: Path, rules: Rules, first: int, last: int, log: str = "") -> StateFile:
     """Open the state of a data directory; an empty one if none fits, or is readable.
 
     The state must contain event `first` of the log, if any, up to which events may have been compacted, and nothing
-    after its last event, `last`. State of other naming rules, or of another version of the service, does not fit. Other
-    files are deleted.
+    after its last event, `last`. State of other naming rules, of another log than that of identity `log`, or of another
+    version of the service, does not fit. Other files are deleted.
     """
-    digest = state_digest(rules)
+    digest = state_digest(rules, log)
     chosen: StateFile | None = None
     for path in sorted(directory.glob(_PATTERN), reverse=True):
         found = _usable(path, digest, range(first, last + 1)) if chosen is None else None
         if found is None:
             _unlink(path)
         chosen = chosen or found
-    return chosen or new_state(directory, rules)
+    return chosen or new_state(directory, rules, log)
 
 
-def new_state(directory: Path, rules: Rules) -> StateFile:
+def new_state(directory: Path, rules: Rules, log: str = "") -> StateFile:
     """Create an empty state beside the one in use."""
     numbers = [int(path.stem.removeprefix("state-")) for path in directory.glob(_PATTERN)]
-    return StateFile(directory / f"state-{max(numbers, default=0) + 1:08}.db", state_digest(rules))
+    return StateFile(directory / f"state-{max(numbers, default=0) + 1:08}.db", state_digest(rules, log))
 
 
-def state_digest(rules: Rules) -> str:
-    """Return the digest of what the state depends on beside the events: naming rules, the code that folds, Python."""
-    digest = hashlib.sha256(repr((rules_content(rules), sys.version_info[:2])).encode())
+def state_digest(rules: Rules, log: str) -> str:
+    """Return the digest of what the state depends on beside events: log, naming rules, the code that folds, Python."""
+    digest = hashlib.sha256(repr((rules_content(rules), log, sys.version_info[:2])).encode())
     package = Path(lineage.__file__).parent
     for folder in ("events", "graph", "rules", "store"):
         for path in sorted((package / folder).glob("*.py")):

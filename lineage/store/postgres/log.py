@@ -80,6 +80,13 @@ class PostgresLog:
         return str(self.address)
 
     @property
+    def identity(self) -> str:
+        """Return the UUID that was generated with the tables."""
+        row = self._reader.row(sql.IDENTITY)
+        assert row is not None
+        return str(row[0])
+
+    @property
     def environment(self) -> dict[str, str]:
         """Return environment variables that a subprocess needs to read the log."""
         return {} if self.address.password is None else {PASSWORD: self.address.password}

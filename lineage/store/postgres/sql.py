@@ -26,6 +26,8 @@ SELECT holder, EXISTS (
 """
 """Instance that writes, or was the last one to write, and whether it has the lease."""
 
+IDENTITY = "SELECT log FROM lease"
+
 # Appending.
 
 INSERT_EVENTS = """

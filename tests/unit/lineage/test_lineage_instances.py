@@ -10,7 +10,7 @@ import httpx
 import psycopg
 import pytest
 from lineage_client import JSON, admin_headers
-from lineage_events import RULES, body, dataset, encode, original, originals
+from lineage_events import RULES, body, dataset, encode, original, originals, read
 from lineage_recorder import recording
 from lineage_run_histories import RunHistories
 
@@ -369,6 +369,28 @@ def test_nothing_is_compacted_while_another_instance_reads_the_whole_log(postgre
                 two.count()
         two.resume_compaction()
         assert (two.count(), two.compacted_through()) == (1, 2)
+
+
+def test_saved_state_of_another_log_is_not_used(postgres_store):
+    """A data directory may be used with another database, or with a file."""
+
+    async def scenario(number):
+        async with serving(postgres_store, "one") as client:
+            assert (await graph(client))["jobs"] == []
+            await post(client, completed(number))
+            await post(client, completed(number + 1))
+
+    for number in (1, 3):
+        asyncio.run(scenario(number))
+        postgres_store.fresh()
+    with closing(postgres_store.open("two")) as log:
+        log.append([read(completed(number)).original for number in (5, 6, 7)])
+
+    async def last():
+        async with serving(postgres_store, "one") as client:
+            assert [job["name"] for job in (await graph(client))["jobs"]] == ["job5", "job6", "job7"]
+
+    asyncio.run(last())
 
 
 def test_past_graphs_are_read_from_the_database(postgres_store):

@@ -14,9 +14,10 @@ CREATE TABLE lease (
     one smallint PRIMARY KEY CHECK (one = 1),
     epoch bigint NOT NULL,       -- fencing number: every take-over increments it
     holder text NOT NULL,        -- instance that writes, or was the last one to write
-    taken_at bigint NOT NULL     -- nanoseconds since the epoch
+    taken_at bigint NOT NULL,    -- nanoseconds since the epoch
+    log uuid NOT NULL            -- identity of the log
 );
-INSERT INTO lease VALUES (1, 0, '', 0);
+INSERT INTO lease VALUES (1, 0, '', 0, gen_random_uuid());
 
 CREATE TABLE events (
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
