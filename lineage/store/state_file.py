@@ -141,8 +141,7 @@ class StateFile:
         self.connection.close()
 
     def delete(self) -> None:
-        """Close and delete the file."""
-        self.close()
+        """Delete the file. It stays open for requests in progress, until nothing refers to it any more."""
         _unlink(self.path)
 
 
