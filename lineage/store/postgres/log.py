@@ -1,22 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The event log in Postgres: appending with the lease, and reading in order of arrival or by event time."""
+"""The event log in Postgres, written with the lease."""
 
 import os
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
-from lineage.events import Kind, Original
+from lineage.events import Original
 from lineage.events.event import MAX_CLOCK_SKEW
-from lineage.events.ids import RunId
-from lineage.graph.snapshot import Snapshot, run_key
 from lineage.rules.event_reader import EventReader
 from lineage.store import segments
-from lineage.store.compression import compress, decompress
+from lineage.store.compression import compress
 from lineage.store.database import lock_directory
 from lineage.store.dead_letters import DeadLetterKind
-from lineage.store.event_query import EventQuery
 from lineage.store.offsets import Offsets
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PASSWORD, PostgresAddress
@@ -24,24 +20,15 @@ from lineage.store.postgres.connections import Connection
 from lineage.store.postgres.dead_letters import PostgresDeadLetters
 from lineage.store.postgres.lease import WriterLease
 from lineage.store.postgres.listener import Listener
+from lineage.store.postgres.log_reads import LogReads
 from lineage.store.postgres.migrate import migrate
 from lineage.store.postgres.offsets import PostgresOffsets, set_offsets
-from lineage.store.postgres.reading import ReadingConnection, bodies, read_events, snapshot_of
+from lineage.store.postgres.reading import ReadingConnection
 from lineage.store.postgres.snapshots import PostgresSnapshots
-from lineage.store.rows import (
-    END_OF_TIME,
-    MAX_PAGE_BYTES,
-    PAGE,
-    DamagedRowHandler,
-    EventRow,
-    StoredEvent,
-    stored_event,
-    stored_events,
-    up_to,
-)
+from lineage.store.rows import END_OF_TIME
 
 
-class PostgresLog:
+class PostgresLog(LogReads):
     """Log of one database, written by one instance at a time. Thread-safe.
 
     It is opened with compaction paused, to be read whole: call `resume_compaction` after that.
@@ -66,7 +53,7 @@ class PostgresLog:
         except BaseException:
             os.close(self._lock_file)
             raise
-        self._reader = ReadingConnection(address)
+        super().__init__(ReadingConnection(address))
         self._listener = Listener(address)
         self.snapshots = PostgresSnapshots(self._reader, self.lease)
         self.offsets = PostgresOffsets(self._reader)
@@ -127,97 +114,12 @@ class PostgresLog:
         # True only for the first of equal events.
         return [event.hash in stored and unique.pop(event.hash, None) is not None for event in events]
 
-    def events(self, on_damaged: DamagedRowHandler, after: int = 0) -> Iterator[StoredEvent]:
-        """Yield every event after number `after` that is not compacted, in order of arrival.
-
-        Damaged rows are skipped and go to `on_damaged`.
-        """
-        place = after
-        while rows := self._read_rows(place, PAGE):
-            yield from stored_events(rows, on_damaged)
-            place = rows[-1].seq
-
-    def event(self, content_hash: bytes) -> StoredEvent | None:
-        """Return the event stored under a hash, or None.
-
-        Raises:
-            ValueError: the row is damaged.
-        """
-        with self._reader.reading() as connection:
-            rows = read_events(connection, sql.EVENT, (content_hash,))
-        return stored_event(rows[0]) if rows else None
-
-    def after(self, seq: int, limit: int) -> list[StoredEvent]:
-        """Return up to `limit` events after number `seq`, in order of arrival.
-
-        Damaged rows are skipped: they are dead letters already. The page is empty only at the end of the log.
-        """
-        while rows := self._read_rows(seq, limit):
-            if found := list(stored_events(rows, lambda _hash, _error: None)):
-                return found
-            seq = rows[-1].seq
-        return []
-
-    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
-        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID.
-
-        Damaged rows are skipped: they are dead letters already.
-        """
-        with self._reader.reading() as connection:
-            snapshot = snapshot_of(connection, run_key(run))
-            found = bodies(connection).joined(connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True))
-            rows = [EventRow(*row) for row in found]
-        return snapshot, list(stored_events(rows, lambda _hash, _error: None))
-
-    def number(self, content_hash: bytes) -> int:
-        """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
-        return self._reader.number(sql.NUMBER, (content_hash,))
-
-    def count(self) -> int:
-        """Return the number of events in the log, without compacted ones."""
-        return self._reader.number(sql.COUNT)
-
     def last(self) -> int:
         """Return the number of the last event; 0 if there is none."""
         epoch, last = self._last_of_epoch
         if self.lease.writes and self.lease.epoch == epoch:
             return last
         return self._reader.number(sql.LAST)
-
-    def compacted_through(self) -> int:
-        """Return the greatest number of a compacted event; 0 if there is none."""
-        return self._reader.number(sql.COMPACTED_THROUGH)
-
-    def run_events(self, query: EventQuery) -> tuple[list[bytes], int]:
-        """Return one page of run events as they came, and the total number of matches.
-
-        A page ends before `limit` if one more event would exceed `MAX_PAGE_BYTES`; it holds at least one.
-        """
-        where = sql.RUN_EVENTS + (sql.OF_RUN if query.run is not None else "")
-        values = {
-            "kind": Kind.RUN.value,
-            "after": 0 if query.after is None else query.after,
-            "before": END_OF_TIME if query.before is None else query.before,
-            "run": query.run and query.run.lower(),
-            "limit": query.limit,
-            "offset": query.offset,
-        }
-        page = sql.RUN_EVENTS_PAGE.format(where=where, order="DESC" if query.newest_first else "ASC")
-        with self._reader.reading() as connection:
-            rows = bodies(connection).joined(connection.execute(page, values, binary=True))
-            found = [body for (body,) in up_to(MAX_PAGE_BYTES, ((decompress(row[-1]),) for row in rows), 0)]
-            total: Any = connection.execute(sql.COUNT_RUN_EVENTS.format(where=where), values).fetchone()
-        return found, total[0]
-
-    def latest_run_events(self, number: int) -> list[StoredEvent]:
-        """Return the latest `number` run events by event time, newest first. Damaged rows are left out."""
-        with self._reader.reading() as connection:
-            rows = read_events(connection, sql.LATEST_RUN_EVENTS, (Kind.RUN.value, number))
-        return list(stored_events(rows, lambda _hash, _error: None))
-
-    def position(self, name: str) -> int:
-        """Return the position of a reader: the number of the last event that it has processed."""
-        return self._reader.number(sql.POSITION, (name,))
 
     def set_position(self, name: str, seq: int) -> None:
         """Store the position of a reader of the log; events after it are not compacted.
@@ -295,10 +197,6 @@ class PostgresLog:
         self._listener.close()
         self._reader.close()
         os.close(self._lock_file)
-
-    def _read_rows(self, after: int, limit: int) -> list[EventRow]:
-        with self._reader.reading() as connection:
-            return read_events(connection, sql.EVENTS_AFTER, (after, END_OF_TIME, limit))
 
 
 def _columns(events: Sequence[Original], accepted: int) -> dict[str, object]:

@@ -21,7 +21,7 @@ from lineage.store import (
 )
 from lineage.store import log as sqlite_module
 from lineage.store.compression import compress
-from lineage.store.postgres import log as postgres_module
+from lineage.store.postgres import log_reads as postgres_module
 
 
 def _no_damage(content_hash, error):
