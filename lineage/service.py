@@ -80,9 +80,6 @@ _LOOKUPS_PER_ROUND = 16
 _SEALING_PAUSE = 0.01
 """Seconds between two segments."""
 
-_CHECKPOINT_PAUSE = 60.0
-"""Seconds between two checkpoints of the state."""
-
 _CHECKPOINT_SHARE = 20
 """Minimum duration of the pause in durations of the last checkpoint: bounds the time that checkpoints take."""
 
@@ -626,13 +623,13 @@ class Service:
 
     async def _save_periodically(self) -> None:
         """Make checkpoints, so that the next start reads few events of the log again."""
-        pause = _CHECKPOINT_PAUSE
+        pause = shortest = self._settings.checkpoint_seconds
         while True:
             await asyncio.sleep(pause)
             began = time.monotonic()
             if len(self.lineage.unsaved):
                 await self._save_state()
-            pause = max(_CHECKPOINT_PAUSE, _CHECKPOINT_SHARE * (time.monotonic() - began))
+            pause = max(shortest, _CHECKPOINT_SHARE * (time.monotonic() - began))
 
     async def _save_state(self) -> None:
         """Make a checkpoint. Without it the next start reads more events of the log again."""

@@ -23,6 +23,8 @@ class Settings:
     `max_body_memory` bounds the bodies of all requests in progress, `queue_size` and `queue_bytes` the events that wait
     for the disk, `max_listeners` the open streams of changes.
 
+    `checkpoint_seconds` is the shortest time between two checkpoints of the derived state.
+
     `retain` is the seconds after which events are compacted; None disables retention.
     `forward_to` is the URL of a backend (Marquez) that every event is forwarded to, `forward_key` its API key. `page`
     is the built page's folder, `lab` a file that describes the lab around the service (see `lineage.api.lab`).
@@ -47,6 +49,7 @@ class Settings:
     queue_bytes: int = 64 * MIB
     max_connections: int = 512
     max_listeners: int = 64
+    checkpoint_seconds: float = 60.0
     retain: float | None = None
     forward_to: str | None = None
     forward_key: str | None = field(default=None, repr=False)
@@ -78,6 +81,14 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument("--queue-bytes", type=_positive, default=64 * MIB, metavar="N", help="size of waiting events")
     parser.add_argument("--max-connections", type=_positive, default=512, metavar="N")
     parser.add_argument("--max-listeners", type=_positive, default=64, metavar="N", help="streams of changes")
+    parser.add_argument(
+        "--checkpoint-every",
+        type=_duration,
+        default=60.0,
+        dest="checkpoint_seconds",
+        metavar="DURATION",
+        help="save what is derived from the events (default: 60s); a start reads the events since then",
+    )
     parser.add_argument(
         "--retain", type=_duration, metavar="DURATION", help="compact older events (90s, 12h, 30d; default: never)"
     )

@@ -208,7 +208,7 @@ def test_kills_neither_lose_nor_duplicate_events(tmp_path, senders_for):
     target = ServiceAddress()
     senders = senders_for(requests, bodies, target)
     for moment in sorted(chance.randrange(EVENTS // 20, EVENTS * 9 // 10) for _ in range(KILLS)):
-        with running_service(data) as service:
+        with running_service(data, "--checkpoint-every", "0.2s") as service:
             target.moved((service.host, service.port))
             wait_until(lambda moment=moment: acknowledged_count(senders) >= moment, senders)
             target.moved(None)
