@@ -18,7 +18,7 @@ from lineage.api.raw_path import decode
 from lineage.api.time_slices import run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column
-from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
 from lineage.service import Service
 

@@ -23,7 +23,7 @@ from lineage.api.schemas import marquez_writes as bodies
 from lineage.api.write_request import WriteDep, WriteRequest, body_of, body_schema
 from lineage.events import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
-from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 from lineage.marquez import Catalog
 from lineage.marquez.sources import namespace_json, source_json, tag_json
 from lineage.marquez.tags import Tag

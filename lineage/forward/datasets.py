@@ -8,9 +8,10 @@ from lineage.events import DatasetId, JsonObject
 from lineage.forward.column_lineage import Columns, add_columns, facet_of_edges, with_columns, with_deprecated_keys
 from lineage.forward.facets import DATASET_FACETS, merged_facets, service_facet
 from lineage.graph import JobLineage, LineageRecords
-from lineage.graph.job_record import Declaration, RunRecord
+from lineage.graph.job_record import Declaration
 from lineage.graph.mergeable import Facets
 from lineage.graph.run_history import Direction
+from lineage.graph.run_record import RunRecord
 
 _URI_CHARACTERS = ":/?@!$&'()*+,;="
 

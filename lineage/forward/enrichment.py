@@ -13,7 +13,8 @@ from lineage.forward.datasets import EventOwner, datasets_of, enriched_dataset
 from lineage.forward.facets import DEFAULT_JOB_TYPE, JOB_FACETS, RUN_FACETS, merged_facets, service_facet
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
-from lineage.graph.job_record import TERMINAL_RANK, JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord
+from lineage.graph.run_record import TERMINAL_RANK, RunRecord
 from lineage.rules import canonical_event
 
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})", re.ASCII)

@@ -19,7 +19,7 @@ from lineage.forward.delivery import Delivery, delay_before
 from lineage.forward.enrichment import enrich
 from lineage.forward.responses import AttemptStatus
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.job_record import TERMINAL_RANK
+from lineage.graph.run_record import TERMINAL_RANK
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError, StoreUnusable
 from lineage.store.canonical_events import CanonicalEvents

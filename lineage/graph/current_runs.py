@@ -4,7 +4,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord
+from lineage.graph.run_record import RunRecord
 
 
 class CurrentRuns(NamedTuple):

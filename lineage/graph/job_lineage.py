@@ -10,9 +10,10 @@ from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.graph.current_runs import current_runs
 from lineage.graph.facet_references import lineage_sources
 from lineage.graph.job_dependencies import JobDependency, job_dependencies
-from lineage.graph.job_record import JOB_DEPENDENCIES, JobRecord, RunRecord
+from lineage.graph.job_record import JOB_DEPENDENCIES, JobRecord
 from lineage.graph.mergeable import Facets, Register
 from lineage.graph.run_history import Direction, Edge
+from lineage.graph.run_record import RunRecord
 from lineage.graph.vanished_edges import VanishedEdge, vanished_edges
 
 

@@ -2,14 +2,12 @@
 """Runs of one job: some in memory, the others in an archive that is asked when a run is needed."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from lineage.events.event import Order
 from lineage.events.ids import JobId, RunId
 from lineage.graph.run_history import RunEntry
-
-if TYPE_CHECKING:
-    from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 
 
 class ArchivedRun(NamedTuple):
@@ -23,7 +21,7 @@ class ArchivedRun(NamedTuple):
 class RunArchive(Protocol):
     """Archive of runs. A run is either in it or in memory."""
 
-    def add(self, run: "RunRecord", starts: tuple[Order, ...]) -> None:
+    def add(self, run: RunRecord, starts: tuple[Order, ...]) -> None:
         """Add a run with its START events."""
 
     def remove(self, run: RunId) -> None:
@@ -35,7 +33,7 @@ class RunArchive(Protocol):
     def find(self, run: RunId) -> ArchivedRun | None:
         """Return an archived run; None if it is not in the archive."""
 
-    def record(self, run: RunId) -> "RunRecord":
+    def record(self, run: RunId) -> RunRecord:
         """Return the record of an archived run, made of its events."""
 
     def runs(self, job: JobId) -> Iterable[ArchivedRun]:
@@ -57,7 +55,7 @@ class RunArchive(Protocol):
         """Return time (ns) and event type of the ends of archived runs, `first` inclusive, `last` exclusive."""
 
 
-class JobRuns(Mapping[str, "RunRecord"]):
+class JobRuns(Mapping[str, RunRecord]):
     """Records of the runs of a job by UUID.
 
     `loaded` are those in memory, `archived` is the number of the others, of which `recalled` are those that the history
@@ -82,7 +80,7 @@ class JobRuns(Mapping[str, "RunRecord"]):
         if self.archive is not None and self.archived:
             yield from [found.entry.place.run for found in self.archive.runs(self.job)]
 
-    def __getitem__(self, run: str) -> "RunRecord":
+    def __getitem__(self, run: str) -> RunRecord:
         found = self.loaded.get(run)
         if found is None and self.archive is not None and self.archived and self.archive.find(RunId(run, self.job)):
             found = self.archive.record(RunId(run, self.job))

@@ -21,13 +21,15 @@ from lineage.graph.dataset_nodes import DatasetNodes
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_statements import StatementArchive
 from lineage.graph.dataset_users import DatasetUsers
+from lineage.graph.dataset_uses import Uses, merged_use
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Uses, merged_use
+from lineage.graph.job_record import Declaration, JobRecord
 from lineage.graph.job_runs import RunArchive
 from lineage.graph.mergeable import Facets, Span
 from lineage.graph.name_resolution import Claim, symlink_claim
 from lineage.graph.name_statements import NameStatements, written_after
 from lineage.graph.retained_runs import retained_runs
+from lineage.graph.run_record import RunRecord
 
 SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
 

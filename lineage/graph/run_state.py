@@ -5,8 +5,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from lineage.events.event import Order
-from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
+from lineage.graph.run_record import RunRecord
 
 SETTLED = None
 """Time at which every run without a sign of life since the cause of an inferred end has been silent long enough.

@@ -17,15 +17,17 @@ from lineage.graph.catalog_record import CatalogEntry
 from lineage.graph.dataset_lineage import declared_job
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_statements import DatasetStatement, PackedColumns
+from lineage.graph.dataset_uses import Use, Uses
 from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets
 from lineage.graph.facet_references import referenced_datasets
-from lineage.graph.job_record import Declaration, JobRecord, RunRecord, Use, Uses
+from lineage.graph.job_record import Declaration, JobRecord
 from lineage.graph.mergeable import Facets, Register, Span
 from lineage.graph.name_statements import Change, LifecycleChange, NameStatements, Write
 from lineage.graph.packed_json import PackedJson, packed_facet
 from lineage.graph.processing import DEFAULT_INTERVAL
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, Edge
+from lineage.graph.run_record import RunRecord
 
 
 class Subject(StrEnum):

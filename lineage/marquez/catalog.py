@@ -10,8 +10,10 @@ from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
+from lineage.graph.dataset_uses import Uses
 from lineage.graph.job_lineage import ColumnEdge
-from lineage.graph.job_record import JobRecord, RunRecord, Uses
+from lineage.graph.job_record import JobRecord
+from lineage.graph.run_record import RunRecord
 from lineage.marquez.column_facets import Transformations
 from lineage.marquez.input_facets import input_facets
 from lineage.marquez.sources import span_times

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.graph import Graph, LineageRecords, RunState, run_outcome
-from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 from lineage.marquez.index import Index
 
 MAX_HITS = 10

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from lineage.events import DatasetId, JsonObject
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.job_record import RunRecord
 from lineage.graph.run_history import Direction
+from lineage.graph.run_record import RunRecord
 from lineage.marquez.catalog import Catalog
 
 

@@ -14,10 +14,11 @@ from lineage.events.event import Order
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.dataset_statements import columns_digest
 from lineage.graph.job_lineage import JobLineage
-from lineage.graph.job_record import JobRecord, RunRecord
+from lineage.graph.job_record import JobRecord
 from lineage.graph.mergeable import Facets
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Direction, RunEntry
+from lineage.graph.run_record import RunRecord
 
 
 def version_id(content: object) -> str:

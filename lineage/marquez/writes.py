@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from lineage.events import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph import LineageRecords
-from lineage.graph.job_record import RunRecord
 from lineage.graph.mergeable import Span
+from lineage.graph.run_record import RunRecord
 from lineage.marquez.tags import RequestedTags, Tag, requested_tags
 from lineage.marquez.write_events import (
     catalog_event,

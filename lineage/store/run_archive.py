@@ -14,10 +14,10 @@ import msgspec
 
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JobId, RunId
-from lineage.graph.job_record import RunRecord
 from lineage.graph.job_runs import ArchivedRun
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Authority, Direction, Edge, RunEntry, RunPosition
+from lineage.graph.run_record import RunRecord
 from lineage.graph.snapshot import decode_run, encode_run
 from lineage.store.numbered_names import NumberedNames
 from lineage.store.packed_ids import packed_id, unpacked_id

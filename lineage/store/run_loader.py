@@ -4,9 +4,9 @@
 from lineage.events import EventError
 from lineage.events.event import Event
 from lineage.events.ids import RunId
-from lineage.graph.job_record import EventParts, RunRecord
 from lineage.graph.mergeable import Span
 from lineage.graph.records import LineageRecords
+from lineage.graph.run_record import EventParts, RunRecord
 from lineage.graph.snapshot import decode_run
 from lineage.rules.event_reader import EventReader
 from lineage.store.event_store import EventStore

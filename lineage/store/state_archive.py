@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Callable
 
 from lineage.events.ids import JobId, RunId
-from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 from lineage.store.numbered_names import NumberedNames
 from lineage.store.run_archive import StoredRuns
 from lineage.store.statement_archive import StoredStatements

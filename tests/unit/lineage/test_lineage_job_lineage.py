@@ -5,7 +5,7 @@ from lineage_events import NAMESPACE, dataset, dataset_event, event, facet, read
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import Graph, derive_job_lineage, fold_events
-from lineage.graph.job_record import RunRecord
+from lineage.graph.run_record import RunRecord
 from lineage.marquez import Catalog
 
 JOB = JobId(NAMESPACE, "job")
