@@ -3,6 +3,7 @@
 
 import asyncio
 import json
+import random
 import sqlite3
 import sys
 import threading
@@ -559,7 +560,9 @@ def test_compaction_makes_a_full_store_writable(tmp_path):
             assert (await api.post(content=sized(number))).status_code == 201
 
     def sized(number):
-        return body("RUNNING", number % 3_000, run=1, run_facets={"big": {"text": f"{number}" + "x" * 4_000}})
+        # Random text, which compression does not make small: the store is full after few events.
+        text = random.Random(number).randbytes(2_000).hex()
+        return body("RUNNING", number, run=1, run_facets={"big": {"text": text}})
 
     run(check())
 
