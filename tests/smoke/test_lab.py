@@ -28,6 +28,7 @@ from infra.namespaces import (
     ARCHIVE_BUCKET,
     ARCHIVE_NAMESPACE,
     CHECKPOINT_BUCKET,
+    JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
     JOB_SUPPLIER_STATS,
     KAFKA_NAMESPACE,
@@ -447,7 +448,8 @@ def test_second_up_starts_stopped_services_and_changes_nothing_else(lab):
     assert result.status == 0, result.text
     after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
     assert after.items() >= pids.items()
-    assert after.keys() - pids.keys() == {"object_store", "shop"}
+    # The Flink job that writes to the object store may have failed without it; its launcher then submits it again.
+    assert after.keys() - pids.keys() - {JOB_ICEBERG_INGESTION} == {"object_store", "shop"}
     again = lab.lab("up", "--no-pipeline")
     assert "unchanged" in again.text
     assert "created" not in again.text
