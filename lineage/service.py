@@ -31,6 +31,7 @@ from lineage.events.own_facets import EntryKind
 from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
+from lineage.graph.node_names import NodeNames
 from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
 from lineage.instance_role import InstanceRole
@@ -277,17 +278,17 @@ class Service:
 
     def canonical_dataset(self, dataset: DatasetId) -> DatasetId:
         """Return the node that any name of a dataset leads to, under the naming rules and all events."""
-        names = self.reader.names()
-        name = names.dataset(*dataset)
-        node = self.lineage.node(name)
-        return names.locations.get(node, node)
+        return self._node_names().dataset(*dataset)
 
     def under_canonical_names(self, event: bytes) -> bytes:
         """Return a stored event with the names of the graph's nodes; unchanged if the naming rules refuse it."""
         try:
-            return canonical_json(canonical_event(validate_event(parse_json(event)).body, _NodeNames(self)))
+            return canonical_json(canonical_event(validate_event(parse_json(event)).body, self._node_names()))
         except EventError:
             return event
+
+    def _node_names(self) -> NodeNames:
+        return NodeNames(self.lineage, self.reader.names())
 
     async def replay(self, trouble: DeadLetterKind, content_hash: bytes) -> bool:
         """Retry a dead letter; return True if it succeeded and was released.
@@ -691,18 +692,3 @@ async def _are_equal(one: JsonObject, other: JsonObject) -> bool:
                 return False
             await asyncio.sleep(0)
     return True
-
-
-class _NodeNames:
-    """Names of the nodes that the names of an event lead to."""
-
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
-    def dataset(self, namespace: str, name: str) -> DatasetId:
-        """Return the node of a dataset."""
-        return self._service.canonical_dataset(DatasetId(namespace, name))
-
-    def symlink(self, namespace: str, name: str) -> DatasetId:
-        """Return an alias under the naming rules."""
-        return self._service.reader.names().symlink(namespace, name)

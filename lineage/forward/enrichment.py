@@ -7,13 +7,14 @@ treats the last event as the full state, as Marquez does, then has the full stat
 
 import re
 
-from lineage.events import DatasetId, Event, JsonObject
+from lineage.events import Event, JsonObject
 from lineage.events.timestamps import format_time, parse_time
 from lineage.forward.datasets import EventOwner, datasets_of, enriched_dataset
 from lineage.forward.facets import DEFAULT_JOB_TYPE, JOB_FACETS, RUN_FACETS, merged_facets, service_facet
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE
 from lineage.graph.job_record import JobRecord
+from lineage.graph.node_names import NodeNames
 from lineage.graph.run_record import TERMINAL_RANK, RunRecord
 from lineage.rules import canonical_event
 
@@ -27,7 +28,7 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: bool = Fa
     facets arrive and the state stays. The same applies to a terminal event whose run has a stronger one (FAIL, then
     ABORT, then COMPLETE).
     """
-    nodes = _Nodes(lineage)
+    nodes = NodeNames(lineage)
     body = {**canonical_event(event.body, nodes), "eventTime": _event_time(event)}
     if event.job is None:
         return canonical_event({**body, "dataset": enriched_dataset(lineage, body["dataset"])}, nodes)
@@ -40,19 +41,6 @@ def enrich(event: Event, lineage: LineageRecords, graph: Graph, ended: bool = Fa
     owner = EventOwner(run or job.declared, graph.job_lineages.get(job.id, EMPTY_JOB_LINEAGE))
     # Facets of other events have names as these events spell them.
     return canonical_event({**body, **datasets_of(lineage, owner, body)}, nodes)
-
-
-class _Nodes:
-    """Nodes of the graph as the names of an event; aliases stay."""
-
-    def __init__(self, lineage: LineageRecords) -> None:
-        self._lineage = lineage
-
-    def dataset(self, namespace: str, name: str) -> DatasetId:
-        return self._lineage.node(DatasetId(namespace, name))
-
-    def symlink(self, namespace: str, name: str) -> DatasetId:
-        return DatasetId(namespace, name)
 
 
 def _type_and_time(event: Event, run: RunRecord, ended: bool) -> JsonObject:
