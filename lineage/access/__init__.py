@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may send which request: host names and origins, API keys with scopes, audit log. Independent of HTTP servers."""
+"""Access control: host names and origins, API keys with scopes, audit log. Independent of HTTP servers."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """What a key allows. `admin` includes the others."""
+    """Scope of an API key. `admin` includes the others."""
 
     INGEST = "ingest"
     READ = "read"

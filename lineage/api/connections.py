@@ -2,8 +2,9 @@
 """Limits of connections: number, time for a request's head and body, time for reading a response.
 
 uvicorn limits idle time between two requests, and nothing else: a client that sends its head or body byte by byte, or
-never reads its response, would hold a connection and its memory for ever. One sweep per second checks all connections,
-so that a request costs nothing more. At the maximum, connections that wait for their client make room for new ones.
+never reads its response, would hold a connection and its memory indefinitely. One sweep per second checks all
+connections, so that a request costs nothing more. At the maximum, connections that wait for their client make room for
+new ones.
 """
 
 import logging

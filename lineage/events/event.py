@@ -40,7 +40,7 @@ class Event:
     """Event type of the standard; OTHER for a run event without one, empty for job and dataset events."""
     original: Original
     locations: Mapping[DatasetId, DatasetId] = field(default_factory=dict)
-    """Where the catalogs' tables that the event names lie, unless their catalog states another place."""
+    """Location of each catalog table that the event names, unless the catalog states another one."""
 
     @property
     def clamped(self) -> bool:

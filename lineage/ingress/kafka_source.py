@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where events are read from: topic, brokers, and the settings of the client."""
+"""Source of events in Kafka: topic, brokers, and the settings of the client."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -41,7 +41,7 @@ class _EventChecker:
 
     def __init__(self, rules: Rules, specification: Specification | None) -> None:
         self._findings = Findings()
-        # Events are checked as the standard wants them, also where the service copes with other spellings.
+        # Events are checked against the standard, also where the service accepts other spellings.
         self._rules = replace(rules, unify_spellings=False)
         self._specification = specification
         self._runs = RunTracker()

@@ -106,12 +106,12 @@ def read(content: object) -> Event:
 
 
 def original(*arguments: Any, **options: Any) -> Original:
-    """Return a run event as it is stored."""
+    """Return a stored run event."""
     return event(*arguments, **options).original
 
 
 def originals(events: Iterable[Event]) -> list[Original]:
-    """Return events as they are stored."""
+    """Return the stored form of events."""
     return [item.original for item in events]
 
 

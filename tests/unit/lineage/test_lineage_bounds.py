@@ -199,7 +199,7 @@ async def closed_after(reader):
 
 
 async def drip(writer, data, pause=0.2):
-    """Send bytes one by one until the peer closes."""
+    """Send single bytes until the peer closes the connection."""
     for at in range(len(data)):
         if writer.is_closing():
             return
