@@ -122,7 +122,10 @@ async def send(delivery, seq, content):
     async def compose():
         return json.dumps(content).encode()
 
-    return await delivery.send(event("RUNNING", seq), compose)
+    async def is_recognizable():
+        return True
+
+    return await delivery.send(event("RUNNING", seq), compose, is_recognizable)
 
 
 def deliver(recorder, scenario):
