@@ -180,7 +180,7 @@ class DatasetRecord:
         version = (effective_facet(facets, "version") or {}).get("datasetVersion")
         if fields is None and not isinstance(version, str):
             return
-        columns = None if fields is None else PackedColumns.of(fields)
+        columns = None if fields is None else self.statements.packed(fields)
         self.statements.join(DatasetStatement(order, run, read, columns, version if isinstance(version, str) else None))
 
 

@@ -30,9 +30,11 @@ class PackedColumns:
         self.packed = packed
 
     @classmethod
-    def of(cls, fields: list[JsonObject]) -> "PackedColumns":
-        """Pack columns."""
-        return cls(columns_digest(fields), PackedJson({_FIELDS: fields}))
+    def of(cls, fields: list[JsonObject], known: Iterable["PackedColumns"] = ()) -> "PackedColumns":
+        """Pack columns, or return those of `known` that equal them."""
+        digest = columns_digest(fields)
+        equal = next((columns for columns in known if columns.digest == digest), None)
+        return equal or cls(digest, PackedJson({_FIELDS: fields}))
 
     @classmethod
     def of_bytes(cls, stored: bytes) -> "PackedColumns":
@@ -113,6 +115,10 @@ class DatasetStatements:
         self.loaded[key] = statement
         if self._archive is not None and len(self.loaded) > MAX_LOADED:
             self._archive_oldest(self._archive)
+
+    def packed(self, fields: list[JsonObject]) -> PackedColumns:
+        """Return columns packed; those of a statement in memory if they are equal, which saves memory."""
+        return PackedColumns.of(fields, (known.columns for known in self.loaded.values() if known.columns is not None))
 
     def all(self) -> list[DatasetStatement]:
         """Return all statements in total order."""

@@ -33,7 +33,8 @@ class PackedJson:
     def __init__(self, value: JsonObject) -> None:
         plain = dumps(value, _FORMAT)
         self.digest = blake2b(plain, digest_size=_DIGEST_BYTES).digest()
-        self._body: bytes = _threads.compressor.compress(plain)
+        # A copy: the compressor returns bytes within a block of memory for the longest possible result.
+        self._body = bytes(memoryview(_threads.compressor.compress(plain)))
 
     @classmethod
     def of_bytes(cls, stored: bytes) -> "PackedJson":
