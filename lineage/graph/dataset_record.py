@@ -70,6 +70,7 @@ class DatasetRecord:
     writes: Writes = ()
     names: NameStatements | None = None
     _last_statement: tuple[JsonObject | None, JsonObject | None, bool, Order] | None = None
+    _last_columns: tuple[JsonObject | None, PackedColumns | None] | None = None
 
     def __post_init__(self, archive: StatementArchive | None) -> None:
         """Begin without statements."""
@@ -176,12 +177,19 @@ class DatasetRecord:
         if last and last[0] is stated[0] and last[1] is stated[1] and last[2] is read and last[3] < order:
             return
         self._last_statement = (*stated, read, order)
-        fields = (effective_facet(facets, "schema") or {}).get("fields")
+        columns = self._columns_of(facets)
         version = (effective_facet(facets, "version") or {}).get("datasetVersion")
-        if fields is None and not isinstance(version, str):
+        if columns is None and not isinstance(version, str):
             return
-        columns = None if fields is None else self.statements.packed(fields)
         self.statements.join(DatasetStatement(order, run, read, columns, version if isinstance(version, str) else None))
+
+    def _columns_of(self, facets: JsonObject) -> PackedColumns | None:
+        """Return the columns of the schema facet; those of the last one if it is the same object."""
+        schema = facets.get("schema")
+        if self._last_columns is None or self._last_columns[0] is not schema:
+            fields = (effective_facet(facets, "schema") or {}).get("fields")
+            self._last_columns = schema, None if fields is None else self.statements.packed(fields)
+        return self._last_columns[1]
 
 
 def _is_same(one: DatasetVersion, other: DatasetVersion) -> bool:
