@@ -24,7 +24,7 @@ from tests.bench.service_process import running_service
 
 pytestmark = pytest.mark.slow
 
-EVENTS = int(os.environ.get("LINEAGE_LAB_CRASH_EVENTS", "20000"))
+EVENTS = int(os.environ.get("LINEAGE_LAB_CRASH_EVENTS", "8000"))
 SEED = int(os.environ.get("LINEAGE_LAB_CRASH_SEED", "1"))
 CLIENTS = 12
 JOBS = 40
