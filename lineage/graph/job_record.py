@@ -13,7 +13,7 @@ from lineage.graph.descriptive_facets import DescriptiveFacets
 from lineage.graph.job_runs import ArchivedRun, JobRuns, RunArchive
 from lineage.graph.mergeable import Facets, Span, effective_facet, latest
 from lineage.graph.processing import DEFAULT_INTERVAL, STALE_INTERVALS, interval_of, states_streaming
-from lineage.graph.run_history import Direction, Edge, RunHistory, RunPosition
+from lineage.graph.run_history import Direction, Edge, RunEntry, RunHistory, RunPosition
 from lineage.graph.run_record import EventParts, RunRecord
 
 JOB_DEPENDENCIES = "jobDependencies"
@@ -96,27 +96,33 @@ class JobRecord:
         for order in starts:
             self._add_start((order, run.id.run))
 
-    def archive_runs(self, retained: set[str]) -> MovedRuns:
-        """Move all runs but the retained ones to the archive, and the retained ones that are there to memory."""
+    def archive_runs(self, retained: set[str], keep_history: bool) -> MovedRuns:
+        """Move all runs but the retained ones to the archive, and the retained ones that are there to memory.
+
+        With `keep_history` the archived runs of `history` and `starts` stay there.
+        """
         archive, starts = self.runs.archive, self.starts_by_run()
         assert archive is not None
         loaded = [uuid for uuid in retained if self._load(uuid)]
-        moved = [run for uuid, run in self.runs.loaded.items() if uuid not in retained]
-        for run in moved:
-            archive.add(run, tuple(starts.get(run.id.run, ())))
-            del self.runs.loaded[run.id.run]
+        moved = [uuid for uuid in self.runs.loaded if uuid not in retained]
+        for uuid in moved:
+            run, started = self.runs.loaded[uuid], tuple(starts.get(uuid, ()))
+            assert run.entry is not None
+            archive.add(run, started)
+            del self.runs.loaded[uuid]
             self.runs.archived += 1
-        for entry in (*(run.entry for run in moved), *(found.entry for found in self.runs.recalled.values())):
-            assert entry is not None
-            self.history.discard(entry)
-        self.starts = [start for start in self.starts if start[1] in retained]
-        self.runs.recalled = {}
-        return MovedRuns([run.id.run for run in moved], loaded)
+            self.runs.recalled[uuid] = ArchivedRun(run.entry, started, run.terminal)
+        if not keep_history:
+            for found in self.runs.recalled.values():
+                self.history.discard(found.entry)
+            self.runs.recalled = {}
+            self.starts = [start for start in self.starts if start[1] in retained]
+        return MovedRuns(moved, loaded)
 
     def recall_history(self) -> None:
         """Enter all archived runs into `history` and `starts`, until the next runs are moved to the archive."""
         archive = self.runs.archive
-        if archive is None or len(self.runs.recalled) == self.runs.archived:
+        if archive is None or not self._lacks_runs:
             return
         for found in archive.runs(self.id):
             if found.entry.place.run not in self.runs.recalled:
@@ -224,7 +230,7 @@ class JobRecord:
 
     def _index(self, run: RunRecord) -> None:
         entry = run.indexed()
-        if self.runs.archived and not self.history.is_extended_by(run.entry, entry):
+        if self._lacks_runs and not (self.history.is_extended_by(run.entry, entry) or self._stays_last(run, entry)):
             self.recall_history()
         # Runs of one job mostly have the same edges.
         if entry.edges == self._last_edges:
@@ -235,6 +241,24 @@ class JobRecord:
         if run.stated is not None:
             stated = (run.stated, run.id.run)
             self.last_stated = max(self.last_stated or stated, stated)
+
+    @property
+    def _lacks_runs(self) -> bool:
+        """Return whether archived runs are not in `history`."""
+        return len(self.runs.recalled) < self.runs.archived
+
+    def _stays_last(self, run: RunRecord, after: RunEntry) -> bool:
+        """Return whether a run that was the last one, and states nothing less, is the last one at a new position.
+
+        So it is where its START arrives after its other events.
+        """
+        before, places = run.entry, self.history.runs.backwards()
+        if before is None or next(places) != before.place or not after.states_all_of(before):
+            return False
+        others = [next(places, None)]
+        if self.runs.archive is not None:
+            others += [found.entry.place for found in islice(self.runs.archive.backwards(self.id), 1)]
+        return all(other is None or other < after.place for other in others)
 
     def _join_interval(self, parts: EventParts) -> None:
         stated = parts.job_facets.get("jobType")

@@ -42,6 +42,10 @@ SPARE_RUNS = 2
 """Runs of a job in memory beside those that must be, before some are moved to the archive."""
 
 
+MAX_RECALLED = 32
+"""Jobs whose whole history stays in memory after a late event."""
+
+
 @dataclass(slots=True)
 class Unsaved:
     """Records that have changed since they were saved; runs also if they have left memory."""
@@ -89,6 +93,8 @@ class LineageRecords:
         self._renamings: dict[DatasetId, set[DatasetId]] = {}
         self._changed_by: dict[RunId, set[DatasetId]] = {}
         self.spare_runs = SPARE_RUNS
+        self.max_recalled = MAX_RECALLED
+        self._recalled: dict[JobId, None] = {}
 
     def apply(self, event: Event) -> None:
         """Apply one event; idempotent."""
@@ -138,19 +144,33 @@ class LineageRecords:
         return record is not None and record.terminal is not None and record.terminal[2] != "COMPLETE"
 
     def archive_runs(self, job: JobId) -> None:
-        """Move the runs of a job that nothing asks for any more to the archive, if there are enough of them."""
-        record = self.jobs[job]
-        if self.archive is None or len(record.runs.loaded) + len(record.runs.recalled) < record.archive_at:
+        """Move the runs of a job that nothing asks for any more to the archive, if there are enough of them.
+
+        Jobs with late events keep their history in memory for a while, as the next event is often late, too.
+        """
+        runs = self.jobs[job].runs
+        if self.archive is None:
             return
+        if runs.recalled:
+            self._recalled.pop(job, None)
+            self._recalled[job] = None
+            if len(self._recalled) > self.max_recalled:
+                oldest = next(iter(self._recalled))
+                del self._recalled[oldest]
+                self._move_runs(self.jobs[oldest], keep_history=False)
+        if len(runs.loaded) >= self.jobs[job].archive_at:
+            self._move_runs(self.jobs[job], keep_history=bool(runs.recalled))
+
+    def _move_runs(self, record: JobRecord, keep_history: bool) -> None:
         retained = retained_runs(record)
         record.archive_at = len(retained) + self.spare_runs
-        moved = record.archive_runs(retained)
-        self.unsaved.runs.update(RunId(run, job) for run in (*moved.archived, *moved.loaded))
+        moved = record.archive_runs(retained, keep_history)
+        self.unsaved.runs.update(RunId(run, record.id) for run in (*moved.archived, *moved.loaded))
         for run in moved.loaded:
-            self._jobs_of_run.setdefault(run, set()).add(job)
+            self._jobs_of_run.setdefault(run, set()).add(record.id)
         for run in moved.archived:
             jobs = self._jobs_of_run[run]
-            jobs.discard(job)
+            jobs.discard(record.id)
             if not jobs:
                 del self._jobs_of_run[run]
 

@@ -92,6 +92,14 @@ class RunEntry:
     authority: tuple[Authority, ...] = ()
     spoke: RunPosition | None = None
 
+    def states_all_of(self, other: "RunEntry") -> bool:
+        """Return whether the entry has all edges and all authority of another one, and has dropped the same edges."""
+        return (
+            other.edges <= self.edges
+            and other.dropped == self.dropped
+            and set(other.authority).issubset(self.authority)
+        )
+
 
 @dataclass(slots=True)
 class RunHistory:
@@ -159,9 +167,7 @@ class RunHistory:
             if last is not None and place < last:
                 return False
             before = RunEntry(place)
-        if before.place != place or not (before.edges <= after.edges and before.dropped == after.dropped):
-            return False
-        if not set(before.authority) <= set(after.authority):
+        if before.place != place or not after.states_all_of(before):
             return False
         authority = [found for runs in self.authoritative.values() if (found := runs.last()) is not None]
         if all(place >= found for found in authority):

@@ -9,12 +9,14 @@ from lineage_run_histories import BATCH, RunHistories
 
 from lineage.events import canonical_json, read_original
 from lineage.graph import SETTLED, Graph, LineageRecords, dataset_statements, export_graph, fold_events, run_outcome
+from lineage.graph.job_record import JobRecord
 from lineage.graph.run_history import Direction
 from lineage.graph.snapshot import encode_run, plain_json
 from lineage.marquez.versions import DatasetVersions, job_versions
 from lineage.rules.event_reader import EventReader
 from lineage.store import EventLog
 from lineage.store.projection import Projection
+from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import delete_states, new_state, open_state
 
 READER = EventReader(RULES)
@@ -24,8 +26,9 @@ ACCEPTED = 2**62
 class Restarts:
     """A log and its projection, which archives runs as early as it can."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, max_recalled=0):
         self._directory = directory
+        self._max_recalled = max_recalled
         self._log = EventLog(directory)
         self.state = self._started()
 
@@ -62,6 +65,7 @@ class Restarts:
     def _started(self):
         state = Projection(self._log, READER, open_state(self._directory, READER.rules, 0, self._log.last()))
         state.lineage.spare_runs = 0
+        state.lineage.max_recalled = self._max_recalled
         for _ in state.build():
             pass
         return state
@@ -108,7 +112,7 @@ def test_archived_runs_change_no_answer(tmp_path, monkeypatch, seed, compacting)
         chance.shuffle(arrival)
     else:
         arrival.sort(key=lambda content: content["eventTime"])
-    service = Restarts(tmp_path)
+    service = Restarts(tmp_path, max_recalled=seed % 4)
     for content in arrival:
         service.store(content)
         if chance.random() < 0.05:
@@ -158,6 +162,32 @@ def test_late_failure_uncovers_the_archived_run_before(tmp_path):
     late = body("FAIL", 46, run=4, job="nightly", job_facets={"jobType": BATCH})
     service.store(late)
     assert answers(service.state.lineage) == answers(fold_events(read(content) for content in [*contents, late]))
+    service.close()
+
+
+def test_start_that_arrives_late_recalls_no_history(tmp_path, monkeypatch):
+    service = Restarts(tmp_path)
+    contents = [content for number in range(1, 9) for content in batch_run(number, outputs=[dataset("b")])[::-1]]
+    monkeypatch.setattr(JobRecord, "recall_history", lambda job: pytest.fail("the history is read"))
+    for content in contents:
+        service.store(content)
+    monkeypatch.undo()
+    assert answers(service.state.lineage) == answers(fold_events(map(read, contents)))
+    service.close()
+
+
+def test_backfill_reads_the_history_of_a_job_once(tmp_path, monkeypatch):
+    service = Restarts(tmp_path, max_recalled=1)
+    recent, old = range(20, 40), range(1, 20)
+    contents = [content for number in (*recent, *old) for content in batch_run(number, outputs=[dataset("b")])]
+    found = []
+    runs = StateArchive.runs
+    monkeypatch.setattr(StateArchive, "runs", lambda archive, job: found.append(job) or runs(archive, job))
+    for content in contents:
+        service.store(content)
+    assert len(found) == 1
+    monkeypatch.undo()
+    assert answers(service.state.lineage) == answers(fold_events(map(read, contents)))
     service.close()
 
 
