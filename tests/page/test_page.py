@@ -53,6 +53,15 @@ def test_search_works_with_the_keyboard_and_finds_columns(visit, contract):
     assert query["node"][0] in totals
 
 
+def test_enter_before_the_results_opens_the_first_of_them(visit):
+    visit.open()
+    visit.page.keyboard.press("/")
+    visit.page.keyboard.type("total_price")
+    visit.page.keyboard.press("Enter")
+    visit.page.locator(".columns .cards button").first.wait_for(state="attached")
+    assert parse_qs(urlsplit(visit.page.url).query)["field"] == ["total_price"]
+
+
 @pytest.mark.parametrize(("text", "found"), [("state:running", JOB_ORDERS_ETL), ("lake.sales.orders", "sales/orders")])
 def test_search_finds_states_and_symlink_names(visit, text, found):
     visit.open()

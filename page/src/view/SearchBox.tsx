@@ -7,21 +7,39 @@ import { Icon, StateBadge } from "./components";
 
 const MAX_HITS = 30;
 
-/** Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes. */
+/**
+ * Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes.
+ *
+ * Enter before the hits of the text are there opens the first of them as soon as they are. A graph that changes meanwhile
+ * neither empties the list nor moves the selection.
+ */
 export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [hits, setHits] = useState<readonly SearchHit[]>([]);
   const [chosen, choose] = useState(0);
   const [open, setOpen] = useState(false);
+  const textOfHits = useRef("");
+  const followsFirst = useRef(false);
 
   useEffect(() => {
     let current = true;
     const runSearch = async () => {
       const { hits: found, partial } = await graphWorker.call("search", text, MAX_HITS);
       if (!current) return;
-      setHits(found.filter(({ node }) => nodeIndexById.value.has(node)));
-      choose(0);
+      const known = found.filter(({ node }) => nodeIndexById.value.has(node));
+      if (textOfHits.current !== text) {
+        textOfHits.current = text;
+        setHits(known);
+        choose(0);
+      } else if (!partial) {
+        setHits(known);
+        choose((before) => Math.min(before, Math.max(0, known.length - 1)));
+      }
+      if (!partial && followsFirst.current) {
+        followsFirst.current = false;
+        if (known[0]) follow(known[0]);
+      }
       if (!partial) return;
       await graphWorker.call("loadColumns");
       if (current) await runSearch();
@@ -59,7 +77,8 @@ export function SearchBox() {
     if (step !== 0 && hits.length > 0) {
       event.preventDefault();
       choose((chosen + step + hits.length) % hits.length);
-    } else if (event.key === "Enter" && hits[chosen]) follow(hits[chosen]);
+    } else if (event.key === "Enter" && textOfHits.current === text && hits[chosen]) follow(hits[chosen]);
+    else if (event.key === "Enter") followsFirst.current = text.trim() !== "";
     else if (event.key === "Escape") input.current?.blur();
   };
   const expanded = open && text.trim() !== "";
@@ -78,7 +97,10 @@ export function SearchBox() {
         autocomplete="off"
         spellcheck={false}
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => {
+          followsFirst.current = false;
+          setText(event.currentTarget.value);
+        }}
         onFocus={() => setOpen(true)}
         onBlur={() => setOpen(false)}
         onKeyDown={onKeyDown}
