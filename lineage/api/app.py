@@ -78,7 +78,7 @@ def create_app(
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
     app.router.redirect_slashes = False
     app.state.settings = settings
-    app.state.bodies = BodyBudget(max(settings.max_body_memory, settings.max_batch_bytes))
+    app.state.bodies = BodyBudget(max(settings.max_body_memory, settings.max_batch_bytes, settings.max_event_bytes))
     app.state.lab = lab
     hosts = HostPolicy.of(settings.allowed_hosts, settings.allowed_origins)
     app.add_middleware(RequestGuard, hosts=hosts, keys=keys, audit=audit)

@@ -3,7 +3,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
@@ -21,20 +21,29 @@ from lineage.store import QueueFull, StoreError
 _Model = TypeVar("_Model", bound=WriteModel)
 
 
-def body_of(model: type[_Model]) -> Callable[[Request], Awaitable[_Model]]:
-    """Return a dependency that reads the body of a request as a model; an empty body is an empty object."""
+def body_of(model: type[_Model]) -> Callable[[Request], AsyncIterator[_Model]]:
+    """Return a dependency that reads the body of a request as a model; an empty body is an empty object.
 
-    async def read(request: Request) -> _Model:
-        data = await read_body(request, request.app.state.settings.max_event_bytes)
-        try:
-            return model.model_validate_json(data or b"{}")
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            message = f"{field}: {first['msg']}" if field else first["msg"]
-            raise ApiError(400, "invalid_body", message, {"field": field}) from error
+    It holds the memory of the body, in the budget of all requests, until the request ends.
+    """
+
+    async def read(request: Request) -> AsyncIterator[_Model]:
+        with request.app.state.bodies.share() as share:
+            data = await read_body(request, request.app.state.settings.max_event_bytes, share)
+            try:
+                content = model.model_validate_json(data or b"{}")
+            except ValidationError as error:
+                raise _invalid_body(error) from error
+            yield content
 
     return read
+
+
+def _invalid_body(error: ValidationError) -> ApiError:
+    first = error.errors()[0]
+    field = ".".join(map(str, first["loc"]))
+    message = f"{field}: {first['msg']}" if field else first["msg"]
+    return ApiError(400, "invalid_body", message, {"field": field})
 
 
 def body_schema(model: type[WriteModel]) -> dict[str, Any]:

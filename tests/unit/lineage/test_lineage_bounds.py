@@ -111,6 +111,36 @@ def test_large_bodies_share_a_budget_and_small_ones_need_none():
         again.grow(MIB)
 
 
+def test_bodies_of_writes_of_marquez_share_the_budget_of_events(tmp_path):
+    path = "/api/v1/namespaces/team"
+    described = encode({"ownerName": "team", "description": "x" * 180_000})
+    event = encode(body(run_facets={"padding": {"text": "x" * 180_000}}))
+
+    async def scenario(client):
+        begun, finish = asyncio.Event(), asyncio.Event()
+
+        async def slow():
+            yield described[:-1]
+            begun.set()
+            await finish.wait()
+            yield described[-1:]
+
+        writing = asyncio.create_task(client.put(path, content=slow(), headers=JSON))
+        await begun.wait()
+        for answer in (
+            await client.put(path, content=described, headers=JSON),
+            await client.post("/api/v1/lineage", content=event, headers=JSON),
+        ):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
+            assert answer.headers["Retry-After"] == "1"
+        finish.set()
+        assert (await writing).status_code == 200
+        for _ in range(3):
+            assert (await client.put(path, content=described, headers=JSON)).status_code == 200
+
+    with_client(tmp_path, scenario, max_event_bytes=200_000, max_batch_bytes=200_000, max_body_memory=1)
+
+
 def test_the_queue_is_bounded_by_bytes_even_if_it_is_empty(tmp_path):
     log = EventLog(tmp_path)
     written, release = threading.Event(), threading.Event()
