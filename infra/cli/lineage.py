@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | diff | backup | restore`.
+"""`lab lineage check | impact | origin | diff | rebuild | compact | backup | restore`.
 
 Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
+from infra.cli.lineage_administration import compact, rebuild
 from infra.cli.lineage_backup import backup, restore
-from infra.cli.lineage_client import GRAPH_PATH, get_json, load_graph
+from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json, load_graph
 from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
 from infra.errors import LabError
@@ -26,7 +27,6 @@ from lineage.rules import Rules, RulesError, read_rules
 EXIT_FINDINGS = 1
 EXIT_FAILED = 2
 
-UrlOption = Annotated[str | None, typer.Option("--url", help="URL of a lineage service, instead of the stack's.")]
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write the result as JSON.")]
 JunitOption = Annotated[Path | None, typer.Option("--junit", help="Also write the result as JUnit XML.")]
 NodeArgument = Annotated[
@@ -37,7 +37,8 @@ DepthOption = Annotated[int | None, typer.Option(help="Maximum distance, in jobs
 
 app = typer.Typer(
     name="lineage",
-    help="Check events, query impact and origin, compare graphs. Exit codes: 0 no findings, 1 findings, 2 failed.",
+    help="Check events, query impact and origin, compare graphs, maintain the event log."
+    " Exit codes: 0 no findings, 1 findings, 2 failed.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -134,6 +135,8 @@ def diff(
         raise typer.Exit(EXIT_FINDINGS)
 
 
+app.command()(lineage_command(rebuild))
+app.command(context_settings={"ignore_unknown_options": True})(lineage_command(compact))
 app.command()(lineage_command(backup))
 app.command()(lineage_command(restore))
 

@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Client of a lineage service: JSON responses, and graphs of a file, a service or a point in time."""
+"""Client of a lineage service: JSON responses, maintenance, and graphs of a file, a service or a point in time."""
 
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx
+import typer
 
 from infra.errors import LabError
-from lineage.checks.http_client import client_for
+from infra.project import CREDENTIALS_FILE
+from lineage.checks.http_client import TIMEOUT, client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import format_time, parse_time
 
+UrlOption = Annotated[str | None, typer.Option("--url", help="URL of a lineage service, instead of the stack's.")]
+
 GRAPH_PATH = "/api/v1/graph"
+_REFUSED_KEY = frozenset({401, 403})
 _RELATIVE_TIME = re.compile(r"-(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -26,10 +31,32 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
     Raises:
         LabError: the service is not a URL, does not respond, responds with an error, or not with a JSON object.
     """
+    return _json_object(service, path, lambda client, url: client.get(url, params=parameters))
+
+
+def post_json(service: str, key: str, path: str, **parameters: str) -> dict[str, Any]:
+    """Request maintenance with an admin key; return the JSON object that the service responds with.
+
+    The response is awaited for as long as the work takes.
+
+    Raises:
+        LabError: as of `get_json`; or the key is missing or refused.
+    """
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    unlimited = httpx.Timeout(TIMEOUT, read=None)
+
+    def post(client: httpx.Client, url: str) -> httpx.Response:
+        client.headers.pop("Authorization", None)  # the key that reads
+        return client.post(url, params=parameters, headers=headers, timeout=unlimited)
+
+    return _json_object(service, path, post)
+
+
+def _json_object(service: str, path: str, exchange: Callable[[httpx.Client, str], httpx.Response]) -> dict[str, Any]:
     url = f"{service.rstrip('/')}{path}"
     try:
         with client_for(service) as client:
-            response = client.get(url, params=parameters)
+            response = exchange(client, url)
             content = parse_json(response.content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise LabError(
@@ -39,6 +66,12 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
         raise LabError(f"{url} did not respond with JSON ({error}); is it a lineage service?") from error
     except ValueError as error:
         raise LabError(f"{error}; write the service as http://host:port") from error
+    if response.request.method == "POST" and response.status_code in _REFUSED_KEY:
+        raise LabError(
+            f"{service} refused the admin key ({response.status_code}: {_error_message(content)}); that of a lab is"
+            f" LINEAGE_ADMIN_KEY in .lab/STACK/{CREDENTIALS_FILE}, that of another service in admin-token of its data"
+            " directory: set the environment variable LINEAGE_ADMIN_KEY to it"
+        )
     if response.is_error or not isinstance(content, dict):
         raise LabError(f"{url} responded with {response.status_code}: {_error_message(content)}")
     return content
@@ -78,15 +111,32 @@ def as_of_time(text: str, now: datetime) -> str | None:
     if text == "now":
         return None
     try:
-        if match := _RELATIVE_TIME.fullmatch(text):
-            time = now - timedelta(**{_UNITS[match[2]]: int(match[1])})
-            return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        return format_time(parse_time(text))
+        return _rfc3339(text, now)
     except (ValueError, OverflowError) as error:
         raise LabError(
             f"{text!r} is not a file, a URL or a time ({error}); write the file of a graph, http://host:port,"
             " 2026-01-31T12:00:00Z, -10m or now"
         ) from error
+
+
+def instant(text: str, now: datetime) -> str:
+    """Return a time in RFC 3339: `now`, a relative one or an absolute one.
+
+    Raises:
+        LabError: the text is not a time.
+    """
+    try:
+        return _rfc3339("-0s" if text == "now" else text, now)
+    except (ValueError, OverflowError) as error:
+        raise LabError(f"{text!r} is not a time ({error}); write 2026-01-31T12:00:00Z, -30d or now") from error
+
+
+def _rfc3339(text: str, now: datetime) -> str:
+    """Return a relative or absolute time; raises ValueError or OverflowError."""
+    if match := _RELATIVE_TIME.fullmatch(text):
+        time = now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return format_time(parse_time(text))
 
 
 def _read_graph_file(path: Path) -> dict[str, Any]:

@@ -128,10 +128,14 @@ class Stack:
             return endpoints
         raise self.not_running_error()
 
+    def credential(self, name: str) -> str:
+        """Return a credential of the stack; empty if it has none, as before its first update."""
+        path = self.root / CREDENTIALS_FILE
+        return credentials.read(path).get(name, "") if path.exists() else ""
+
     def lineage_authorization(self) -> dict[str, str]:
         """Return the headers with the key that reads the lineage of the lab; empty before its first update."""
-        path = self.root / CREDENTIALS_FILE
-        key = credentials.read(path).get(credentials.LINEAGE_READ_KEY, "") if path.exists() else ""
+        key = self.credential(credentials.LINEAGE_READ_KEY)
         return {"Authorization": f"Bearer {key}"} if key else {}
 
     def not_running_error(self) -> LabError:
