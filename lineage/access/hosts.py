@@ -6,11 +6,14 @@ resolves to this machine; so only known names are accepted. An IP address cannot
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
 LOOPBACK_NAMES = frozenset({"localhost"})
+
+HOSTS_VARIABLE = "LINEAGE_ALLOWED_HOSTS"
+"""Environment variable with further host names, separated by commas; the Helm chart sets it to its Ingress' host."""
 
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>\d{1,5}))?", re.IGNORECASE)
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#@]+)", re.IGNORECASE)
@@ -31,6 +34,11 @@ def parse_authority(text: str) -> Authority | None:
     if found is None:
         return None
     return Authority(found["host"].lower().strip("[]").removesuffix("."), found["port"] or "")
+
+
+def hosts_of_environment(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the host names of `HOSTS_VARIABLE`."""
+    return tuple(name for part in environment.get(HOSTS_VARIABLE, "").split(",") if (name := part.strip()))
 
 
 def is_address(host: str) -> bool:

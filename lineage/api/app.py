@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from lineage.access.audit import AuditLog
-from lineage.access.hosts import HostPolicy
+from lineage.access.hosts import HostPolicy, hosts_of_environment
 from lineage.access.keys import open_keys
 from lineage.api import (
     routes_catalog,
@@ -45,7 +45,8 @@ def create_app(
 ) -> FastAPI:
     """Create the application over an open log, which it closes on shutdown. Builds the graph first.
 
-    `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`).
+    `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`) and host names
+    (`lineage.access.hosts.HOSTS_VARIABLE`).
 
     Raises:
         StoreUnusable: the log cannot be read.
@@ -80,7 +81,8 @@ def create_app(
     app.state.settings = settings
     app.state.bodies = BodyBudget(max(settings.max_body_memory, settings.max_batch_bytes, settings.max_event_bytes))
     app.state.lab = lab
-    hosts = HostPolicy.of(settings.allowed_hosts, settings.allowed_origins)
+    names = (*settings.allowed_hosts, *hosts_of_environment(environment))
+    hosts = HostPolicy.of(names, settings.allowed_origins)
     app.add_middleware(RequestGuard, hosts=hosts, keys=keys, audit=audit)
     app.add_middleware(RawPath)  # outermost: the guard sees the path that is routed
     install_error_handlers(app)

@@ -12,6 +12,7 @@ import pytest
 from infra import credentials
 from infra.targets.container_paths import PROBE
 from infra.targets.kubernetes.names import COMPONENT_LABEL, CREDENTIALS_SECRET, INSTANCE_LABEL
+from lineage.access.hosts import HOSTS_VARIABLE
 from tests.kubernetes.chart_values import PROFILES, parts_of, rendered
 from tests.kubernetes.helm import HelmError
 
@@ -212,6 +213,26 @@ def test_the_page_is_published_on_request_only(helm):
     (rule,) = ingress["spec"]["rules"]
     assert (rule["host"], ingress["spec"]["ingressClassName"]) == ("lab.example.org", "nginx")
     assert rule["http"]["paths"][0]["backend"] == {"service": {"name": "lineage", "port": {"number": 5000}}}
+
+
+@pytest.mark.parametrize(
+    ("ingress", "allowed"),
+    [
+        ({"enabled": True, "host": "lab.example.org"}, ["lab.example.org"]),
+        ({"enabled": True, "host": "*.example.org"}, [".example.org"]),
+        ({"enabled": True, "host": ""}, []),
+        ({"enabled": False, "host": "lab.example.org"}, []),
+    ],
+)
+def test_the_lineage_service_accepts_the_host_of_the_ingress(helm, ingress, allowed):
+    found = pods(helm.template(changed("connect", ingress=ingress)))
+    variables = {
+        name: [one["value"] for one in container["env"] if one["name"] == HOSTS_VARIABLE]
+        for name, pod in found.items()
+        for container in pod["spec"]["containers"]
+    }
+    assert variables.pop("lineage") == allowed
+    assert not any(variables.values())
 
 
 @pytest.mark.parametrize("profile", PROFILES)

@@ -178,8 +178,8 @@ dev.lineage-lab.credentials: {{ .root.Values.credentials.fingerprint | quote }}
 {{- end }}
 {{- end }}
 
-{{/* Specification of the pod of a part. Arguments: root, part, replicated, replicable, restartPolicy. It must not depend
-on the number of replicas: a change of that number would restart all of them. */}}
+{{/* Specification of the pod of a part. Arguments: root, part, replicated, replicable, restartPolicy, environment. It
+must not depend on the number of replicas: a change of that number would restart all of them. */}}
 {{- define "lab.podSpec" -}}
 {{ include "lab.podBasics" (dict "root" .root "scheduling" .part) }}
 shareProcessNamespace: true
@@ -215,6 +215,9 @@ containers:
       {{- include "lab.command" . | nindent 6 }}
     env:
       {{- include "lab.environment" (dict "image" .part.image "replicated" .replicated) | nindent 6 }}
+      {{- with .environment }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
     {{- with .part.ports }}
     ports:
       {{- range . }}

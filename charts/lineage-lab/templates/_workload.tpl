@@ -61,13 +61,14 @@ data:
 {{- end }}
 
 {{/* ConfigMap, Service and StatefulSet or Deployment of a service. Arguments: root, part, key (in the values),
-replicable (several replicas with one configuration share the work). */}}
+replicable (several replicas with one configuration share the work), environment (further variables of the container). */}}
 {{- define "lab.service" -}}
 {{- if .part.enabled }}
 {{- include "lab.require" . }}
 {{- include "lab.requireReplicas" . }}
 {{- $name := include "lab.name" .part }}
 {{- $arguments := dict "root" .root "part" .part "role" "service" "replicable" .replicable }}
+{{- $_ := set $arguments "environment" .environment }}
 {{- $_ := set $arguments "replicated" (not (empty .part.volumes)) }}
 {{ include "lab.configMap" $arguments }}
 ---

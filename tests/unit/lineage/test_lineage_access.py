@@ -13,7 +13,7 @@ from lineage_events import RULES, body, encode
 
 from lineage.access import audit as audit_module
 from lineage.access.audit import AuditLog
-from lineage.access.hosts import HostPolicy, parse_authority
+from lineage.access.hosts import HOSTS_VARIABLE, HostPolicy, parse_authority
 from lineage.access.keys import ADMIN_TOKEN_FILE, KeysError, add_key, open_keys, read_keys
 from lineage.access.scopes import Scope, required_scopes
 from lineage.api import create_app
@@ -84,6 +84,14 @@ def bearer(key):
 def test_only_known_host_names_are_answered(tmp_path, host, status):
     names = ("lineage", "lineage.example.org", ".lake.example.org")
     assert statuses(tmp_path, ("GET", "/api/v1/namespaces", {"Host": host}), allowed_hosts=names) == [status]
+
+
+def test_host_names_of_the_environment_are_accepted_too(tmp_path):
+    hosts = ("lineage.example.org", "a.lake.example.org", "localhost", "example.org")
+    requests = [("GET", "/api/v1/namespaces", {"Host": host}) for host in hosts]
+    environment = {HOSTS_VARIABLE: "lineage.example.org, .lake.example.org"}
+    assert statuses(tmp_path, *requests, environment=environment) == [200, 200, 200, 421]
+    assert statuses(tmp_path, *requests) == [421, 421, 200, 421]
 
 
 @pytest.mark.parametrize(
