@@ -79,7 +79,7 @@ def of_leaf(leaf: JavaObject) -> Source:
         return _of_files(leaf.dataSource())
     if kind in {"DataSourceV2Relation", "StreamingDataSourceV2Relation"}:
         return _of_table(leaf.table())
-    if kind in _WITHOUT_DATASET:
+    if kind in _WITHOUT_DATASET or (kind == "LogicalRDD" and _is_given_by_driver(leaf.rdd())):
         return Source()
     return Source(unnamed=f"a source of kind {kind}")
 
@@ -101,6 +101,8 @@ _KAFKA_OPTIONS = ("kafka.bootstrap.servers", "subscribe", "assign")
 
 _GENERATORS = {"rate", "rate-micro-batch"}
 
+_DRIVER_ROWS = {"ParallelCollectionRDD", "EmptyRDD"}
+
 _WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"}
 
 
@@ -121,6 +123,13 @@ def _of_table(table: JavaObject) -> Source:
     if table.getClass().getName() != _ICEBERG_TABLE or _is_metadata(table.table()):
         return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")
     return Source((of_location(table.table().location()),))
+
+
+def _is_given_by_driver(rdd: JavaObject) -> bool:
+    """Return True for rows of `createDataFrame`; checkpoints and RDDs of files have other roots."""
+    while rdd.dependencies().size() == 1:
+        rdd = rdd.dependencies().apply(0).rdd()
+    return rdd.getClass().getSimpleName() in _DRIVER_ROWS
 
 
 def _is_metadata(table: JavaObject) -> bool:

@@ -2,7 +2,7 @@
 """Types and struct shapes for schema facets, from Spark's JSON form of data types and from Avro schemas."""
 
 Shape = tuple[tuple[str, "Shape"], ...] | None
-"""Names and shapes of a struct's fields, in order; None for types that are not structs."""
+"""Names and shapes of the fields of a struct, or of the structs in an array; None for other types."""
 
 
 def avro_type(schema: object) -> str:
@@ -35,7 +35,11 @@ def spark_type(data_type: object) -> str:
 
 
 def spark_shape(data_type: object) -> Shape:
-    """Return the fields of a Spark struct type."""
-    if not isinstance(data_type, dict) or data_type.get("type") != "struct":
+    """Return the fields of a Spark struct type, or of the structs in an array."""
+    if not isinstance(data_type, dict):
+        return None
+    if data_type.get("type") == "array":
+        return spark_shape(data_type.get("elementType"))
+    if data_type.get("type") != "struct":
         return None
     return tuple((f["name"], spark_shape(f["type"])) for f in data_type["fields"])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from lineagelab_common.events import ColumnEdge
 from lineagelab_spark.datasets import Dataset, Source
-from lineagelab_spark.model import Edge, Origin
+from lineagelab_spark.model import Edge, Origin, Subtype
 from lineagelab_spark.plan import PlanLineage
 
 Fields = Sequence[tuple[str, str]]
@@ -29,12 +29,14 @@ class Write:
         lineage: lineage of the frame's plan.
         sources: source of each leaf of the plan.
         stream_leaves: number of leading leaves that belong to the plan of the stream, for a frame of a micro-batch.
+        by_position: columns are matched with those of the table by position, as `insertInto` does, not by name.
     """
 
     lineage: PlanLineage
     sources: tuple[Source, ...]
     sink: Sink
     stream_leaves: int = 0
+    by_position: bool = False
 
     def has_same_lineage_as(self, other: "Write") -> bool:
         """Return True if both have the same lineage, regardless of the table's current columns."""
@@ -43,8 +45,27 @@ class Write:
     @property
     def gaps(self) -> list[str]:
         """Reasons why column lineage is incomplete: nodes without a rule, and sources without a dataset name."""
-        read = (source for leaf, source in zip(self.lineage.leaves, self.sources, strict=True) if leaf.is_read)
-        return sorted(self.lineage.unknown | {source.unnamed for source in read if source.unnamed})
+        return sorted(self.lineage.unknown | self.unnamed(range(len(self.sources))))
+
+    def unnamed(self, leaves: Iterable[int]) -> set[str]:
+        """Return what is read from those of the leaves that have no dataset name."""
+        read = (self.sources[leaf] for leaf in leaves if self.lineage.leaves[leaf].is_read)
+        return {source.unnamed for source in read if source.unnamed}
+
+    def unknown_columns(self) -> Iterator[tuple[str, set[str]]]:
+        """Return the output columns whose lineage is incomplete, with reasons."""
+        for column, edges in self.lineage.columns.items():
+            reasons = self.unnamed({edge.origin.leaf for edge in edges})
+            reasons |= self.lineage.unknown_columns.get(column, frozenset())
+            if reasons:
+                yield column, reasons
+
+    def sink_columns(self) -> dict[str, str]:
+        """Return the column of the table by output column."""
+        if self.by_position:
+            places = zip(self.lineage.positions, self.sink.fields, strict=False)
+            return {name: field for name, (field, _) in places}
+        return {name: _sink_column(name, self.sink) for name in self.lineage.columns}
 
 
 @dataclass
@@ -54,14 +75,24 @@ class Output:
     Attributes:
         fields: type by column name.
         inputs: datasets that contribute to the table.
-        columns: edges by column; None if incomplete, as consumers would take partial lineage for all of it.
+        columns: edges by column; None if the plan could not be derived.
         rows: INDIRECT edges that affect rows and so hold for every column.
+        unknown: reasons by column, for columns with incomplete lineage. Their edges are omitted, as consumers would
+            take a part for all of it.
+        reasons: why `rows` or `inputs` are incomplete.
     """
 
     fields: dict[str, str]
     inputs: set[Dataset] = field(default_factory=set)
     columns: dict[str, set[ColumnEdge]] | None = field(default_factory=dict)
     rows: set[ColumnEdge] = field(default_factory=set)
+    unknown: dict[str, set[str]] = field(default_factory=dict)
+    reasons: set[str] = field(default_factory=set)
+
+    @property
+    def known(self) -> dict[str, set[ColumnEdge]]:
+        """Edges of the columns whose lineage is complete."""
+        return {name: edges for name, edges in (self.columns or {}).items() if name not in self.unknown}
 
 
 @dataclass
@@ -86,14 +117,17 @@ def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Descriptio
 
     Args:
         writes: in order; if a field of a dataset changes its type, the last one wins.
-        own_tables: True: a table that is both read and written is the job's own state, not an input; for streaming
-            queries that deduplicate against their output. False: it is an input.
+        own_tables: True: a table that is both read and written is the job's own state, not an input, unless its values
+            flow into another table; for streaming queries that deduplicate against their output. False: it is an input.
     """
     given = list(writes)
-    memory = {write.sink.dataset for write in given} if own_tables else set()
+    written = {write.sink.dataset for write in given} if own_tables else set()
     description = Description()
     for write in given:
         inputs = _input_fields(write)
+        memory = written - _flowing(write)
+        if not inputs.keys() - memory:
+            memory = written & {write.sink.dataset}
         for dataset in inputs.keys() - memory:
             description.inputs.setdefault(dataset, {}).update(inputs[dataset])
         _add(description.outputs, write, inputs.keys() - memory, memory)
@@ -101,7 +135,14 @@ def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Descriptio
         if sum(write.sink.dataset == dataset for write in given) > 1 and output.columns is not None:
             # An earlier frame may have a column that the table no longer has.
             output.columns = {name: edges for name, edges in output.columns.items() if name in output.fields}
+            output.unknown = {name: reasons for name, reasons in output.unknown.items() if name in output.fields}
     return description
+
+
+def _flowing(write: Write) -> set[Dataset]:
+    """Return the datasets other than the sink whose values flow into a write."""
+    leaves = {e.origin.leaf for edges in write.lineage.columns.values() for e in edges if e.subtype.is_direct}
+    return {dataset for leaf in leaves for dataset in write.sources[leaf].datasets} - {write.sink.dataset}
 
 
 def accumulated(before: Description, now: Description) -> Description:
@@ -141,7 +182,7 @@ def field_name(origin: Origin, dataset: Dataset) -> str:
     an underscore prefix to avoid name clashes.
     """
     if not dataset.is_topic:
-        return ".".join((origin.column, *origin.path))
+        return origin.column if origin.decoded else ".".join((origin.column, *origin.path))
     if origin.decoded:
         return ".".join(origin.path)
     return "_" + ".".join((origin.column, *origin.path))
@@ -163,13 +204,19 @@ def _add(
     output = outputs.setdefault(write.sink.dataset, Output({}))
     output.fields = dict(write.sink.fields)
     output.inputs.update(inputs)
-    if write.gaps or output.columns is None:
+    if (write.gaps and not write.lineage.columns) or output.columns is None:
         output.columns = None
         output.rows.clear()
         return
+    names = write.sink_columns()
     for column, edges in write.lineage.columns.items():
-        output.columns.setdefault(_sink_column(column, write.sink), set()).update(_edges(edges, write.sources, memory))
+        if column in names:
+            output.columns.setdefault(names[column], set()).update(_edges(edges, write.sources, memory))
+    for column, reasons in write.unknown_columns():
+        if column in names:
+            output.unknown.setdefault(names[column], set()).update(reasons)
     output.rows.update(_edges(write.lineage.rows, write.sources, memory))
+    output.reasons.update(write.lineage.unknown_rows | write.unnamed(range(len(write.sources))))
 
 
 def _sink_column(column: str, sink: Sink) -> str:
@@ -183,4 +230,10 @@ def _edges(edges: Iterable[Edge], sources: Sequence[Source], memory: Collection[
     for edge in edges:
         for dataset in sources[edge.origin.leaf].datasets:
             if dataset not in memory:
-                yield ColumnEdge(dataset, field_name(edge.origin, dataset), edge.subtype, edge.masking)
+                yield ColumnEdge(dataset, field_name(edge.origin, dataset), _subtype(edge, dataset), edge.masking)
+
+
+def _subtype(edge: Edge, dataset: Dataset) -> Subtype:
+    """Return TRANSFORMATION for a value decoded from a table's column, which is the column with the encoded text."""
+    is_part = edge.origin.decoded and not dataset.is_topic
+    return Subtype.TRANSFORMATION if is_part and edge.subtype is Subtype.IDENTITY else edge.subtype

@@ -40,7 +40,7 @@ def describe(lineage: PlanLineage, sources: Sequence[Sequence[Dataset]], sink: S
         lineage: lineage of the frame that is written.
         sources: datasets of each leaf of its plan.
         sink: table to write to; columns match by name, ignoring case, and get the sink's spelling.
-        complete: False omits column lineage, as consumers would take partial lineage for all of it.
+        complete: False marks every column with edges as unknown.
     """
     unnamed = "" if complete else "a source without a dataset name"
     named = tuple(Source(tuple(read), unnamed) for read in sources)
@@ -61,7 +61,7 @@ def datasets(described: Description) -> Datasets:
 def job_lineage(described: Description) -> Json:
     """Return the job facet with the inputs of each output: plain lists imply all pairs."""
     return WRITER.job_lineage(
-        lineage_entry(dataset, output.inputs, output.columns or {}, output.rows)
+        lineage_entry(dataset, output.inputs, output.known, output.rows)
         for dataset, output in described.outputs.items()
     )
 
@@ -76,5 +76,16 @@ def job_event(namespace: str, name: str, processing: str, datasets: Datasets) ->
 def _output_facets(output: Output) -> Json:
     facets = {"schema": WRITER.schema(output.fields)}
     if output.columns is not None:
-        facets["columnLineage"] = WRITER.column_lineage(output.columns, output.rows)
+        facets["columnLineage"] = _column_lineage(output)
     return facets
+
+
+def _column_lineage(output: Output) -> Json:
+    """Return the facet with unknown columns in custom fields, as the lab's other integrations write them."""
+    lineage = WRITER.column_lineage(output.known, output.rows)
+    if output.unknown or output.reasons:
+        lineage["unknownFields"] = sorted(output.unknown)
+        by_column = {f"{column}: {reason}" for column, reasons in output.unknown.items() for reason in reasons}
+        named = {reason for reasons in output.unknown.values() for reason in reasons}
+        lineage["unknownBecause"] = sorted(by_column | {f"rows: {reason}" for reason in output.reasons - named})
+    return lineage

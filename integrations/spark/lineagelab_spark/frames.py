@@ -22,7 +22,7 @@ class FramePlan:
 
     Attributes:
         text: the plan's JSON.
-        sources: source of each leaf, in the order of `collectLeaves()`.
+        sources: source of each leaf, in the order of `PlanColumns.leaves`.
         batch: ordinals of the leaves that are the rows of a micro-batch.
     """
 
@@ -61,8 +61,21 @@ def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
 
 
 def _leaves(plan: JavaObject) -> list[JavaObject]:
-    leaves = plan.collectLeaves()
-    return [leaves.apply(ordinal) for ordinal in range(leaves.size())]
+    """Return the leaves of a plan, also those of subqueries, in the order of `PlanColumns.leaves`."""
+    if not _has_subqueries(plan):
+        leaves = plan.collectLeaves()
+        return [leaves.apply(ordinal) for ordinal in range(leaves.size())]
+    children, subqueries = _items(plan.children()), _items(plan.subqueries())
+    own = [leaf for child in children for leaf in _leaves(child)] if children else [plan]
+    return own + [leaf for subquery in subqueries for leaf in _leaves(subquery)]
+
+
+def _has_subqueries(plan: JavaObject) -> bool:
+    return bool(plan.subqueriesAll().nonEmpty())
+
+
+def _items(sequence: JavaObject) -> list[JavaObject]:
+    return [sequence.apply(place) for place in range(sequence.size())]
 
 
 def _rows_of(leaves: Collection[JavaObject]) -> set[int]:

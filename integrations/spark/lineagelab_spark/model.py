@@ -38,7 +38,7 @@ class Origin:
     """Column of a source, or a field of it.
 
     Attributes:
-        leaf: ordinal of the source in `LogicalPlan.collectLeaves()`.
+        leaf: ordinal of the source in `PlanColumns.leaves`.
         column: name of the source's column.
         path: names of nested struct fields.
         decoded: True if `path` refers to the decoded value (Avro, JSON), not to the column itself.
@@ -91,10 +91,12 @@ class Column:
         edges: edges of the column, all fields merged.
         fields: (name, column) of each field of a struct, or of the structs in an array, in order. None if fields are
             not tracked separately: the lineage of a single field is then unknown.
+        unknown: reasons why edges of this column may be missing or wrong; empty if the edges are complete.
     """
 
     edges: frozenset[Edge] = frozenset()
     fields: tuple[tuple[str, "Column"], ...] | None = None
+    unknown: frozenset[str] = frozenset()
 
     @staticmethod
     def of(origin: Origin, shape: Shape = None) -> "Column":
@@ -108,17 +110,19 @@ class Column:
     @staticmethod
     def struct(fields: Iterable[tuple[str, "Column"]]) -> "Column":
         given = tuple(fields)
-        return Column(union(column for _, column in given).edges, given)
+        merged = union(column for _, column in given)
+        return Column(merged.edges, given, merged.unknown)
 
     @property
     def is_constant(self) -> bool:
         """True if the column, and so each of its fields, has no source."""
-        return not self.edges
+        return not self.edges and not self.unknown
 
     @property
     def is_source(self) -> bool:
         """True for an unmodified column, or field, of a source."""
-        return len(self.edges) == 1 and all(edge.subtype is Subtype.IDENTITY for edge in self.edges)
+        known = len(self.edges) == 1 and not self.unknown
+        return known and all(edge.subtype is Subtype.IDENTITY for edge in self.edges)
 
     def field(self, ordinal: int, name: str) -> "Column | None":
         """Return the field at a position; None if unknown.
@@ -135,24 +139,47 @@ class Column:
 
     def transformed(self, subtype: Subtype, masking: bool = False) -> "Column":
         """Return the result of an expression over this column: one value without fields."""
-        return Column(frozenset(edge.transformed(subtype, masking) for edge in self.edges))
+        return replace(self, edges=frozenset(edge.transformed(subtype, masking) for edge in self.edges), fields=None)
+
+    def because(self, reason: str) -> "Column":
+        """Return this column as unknown for an additional reason."""
+        return replace(self, unknown=self.unknown | {reason})
 
     def transformed_values(self, subtype: Subtype, masking: bool = False) -> "Column":
         """Return the result of an expression that selects values and preserves struct fields."""
         return self._every(lambda edges: frozenset(edge.transformed(subtype, masking) for edge in edges))
 
-    def with_indirect_edges(self, edges: frozenset[Edge]) -> "Column":
-        """Return this column with additional INDIRECT edges, on each of its fields too."""
-        return self._every(lambda own: own | edges)
+    def with_indirect(self, other: "Column") -> "Column":
+        """Return this column with the edges and reasons of another one, on each of its fields too."""
+        return self._every(lambda own: own | other.edges, other.unknown)
 
-    def as_indirect_edges(self, subtype: Subtype) -> frozenset[Edge]:
+    def with_size_of(self, array: "Column", subtype: Subtype) -> "Column":
+        """Return this array with INDIRECT edges from another one of the same size, where it has no edges from it."""
+        size = array.as_indirect(subtype)
+        sources = {(edge.origin.leaf, edge.origin.column) for edge in size.edges}
+
+        def change(edges: frozenset[Edge]) -> frozenset[Edge]:
+            known = any((edge.origin.leaf, edge.origin.column) in sources for edge in edges)
+            return edges if known else edges | size.edges
+
+        return self._every(change, array.unknown)
+
+    def as_indirect(self, subtype: Subtype) -> "Column":
         """Return this column's origins as INDIRECT edges."""
-        return frozenset(Edge(edge.origin, subtype) for edge in self.edges)
+        return Column(frozenset(Edge(edge.origin, subtype) for edge in self.edges), unknown=self.unknown)
 
-    def _every(self, change: Callable[[frozenset[Edge]], frozenset[Edge]]) -> "Column":
-        if self.fields is None:
-            return Column(change(self.edges))
-        return Column(change(self.edges), tuple((name, column._every(change)) for name, column in self.fields))
+    def renamed(self, names: Iterable[str]) -> "Column | None":
+        """Return this struct with other field names, by position; None if its fields are not tracked separately."""
+        given = tuple(names)
+        if self.fields is None or len(given) != len(self.fields):
+            return None
+        return replace(self, fields=tuple((n, column) for n, (_, column) in zip(given, self.fields, strict=True)))
+
+    def _every(
+        self, change: Callable[[frozenset[Edge]], frozenset[Edge]], unknown: frozenset[str] = frozenset()
+    ) -> "Column":
+        fields = self.fields and tuple((name, column._every(change, unknown)) for name, column in self.fields)
+        return Column(change(self.edges), fields, self.unknown | unknown)
 
 
 def union(columns: Iterable[Column]) -> Column:
@@ -162,11 +189,13 @@ def union(columns: Iterable[Column]) -> Column:
     """
     given = list(columns)
     edges = frozenset(edge for column in given for edge in column.edges)
+    unknown = frozenset(reason for column in given for reason in column.unknown)
     structs = [column.fields for column in given if column.fields is not None or not column.is_constant]
     known = [fields for fields in structs if fields is not None]
     if not known or len(known) != len(structs) or len({_names(fields) for fields in known}) > 1:
-        return Column(edges)
-    return Column(edges, tuple((same[0][0], union(column for _, column in same)) for same in zip(*known, strict=True)))
+        return Column(edges, unknown=unknown)
+    fields = tuple((same[0][0], union(column for _, column in same)) for same in zip(*known, strict=True))
+    return Column(edges, fields, unknown)
 
 
 def _names(fields: tuple[tuple[str, Column], ...]) -> tuple[str, ...]:

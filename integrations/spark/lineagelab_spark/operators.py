@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column lineage of logical plan operators, derived bottom-up from the leaves."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from lineagelab_spark.datatypes import spark_shape, spark_type
-from lineagelab_spark.expressions import Findings, Scope
+from lineagelab_spark.expressions import SUBQUERIES, Findings, Scope
 from lineagelab_spark.model import Column, Edge, Origin, Subtype, union
 from lineagelab_spark.plan_columns import Attribute, Attributes, Batch, Leaf, PlanColumns
-from lineagelab_spark.plan_json import Node
+from lineagelab_spark.plan_json import ExprId, Node
 
 
 def derive_columns(plan: Node, batch: Batch | None = None) -> PlanColumns:
     """Derive the columns of a plan. With a batch, the leaves of its stream precede those of the plan."""
     operators = _Operators(batch)
     output = operators.visit(plan)
-    return PlanColumns(output, frozenset(operators.rows), tuple(operators.leaves), operators.findings)
+    return PlanColumns(output, operators.rows, tuple(operators.leaves), operators.findings)
 
 
 _SAME_OUTPUT = frozenset(
@@ -31,6 +31,8 @@ _SAME_OUTPUT = frozenset(
         "RebalancePartitions",
         "ResolvedHint",
         "EventTimeWatermark",
+        "Sample",
+        "CollectMetrics",
     }
 )
 """Nodes with the same output as their child."""
@@ -54,16 +56,40 @@ _SOURCES = frozenset(
 )
 
 
+_FUNCTIONS_OF_ROWS = frozenset(
+    {
+        "MapInPandas",
+        "MapInArrow",
+        "PythonMapInArrow",
+        "FlatMapGroupsInPandas",
+        "FlatMapGroupsInArrow",
+        "FlatMapCoGroupsInPandas",
+        "FlatMapCoGroupsInArrow",
+        "FlatMapGroupsInPandasWithState",
+        "TransformWithStateInPySpark",
+        "TransformWithStateInPandas",
+        "ScriptTransformation",
+    }
+)
+"""Nodes that pass rows to code outside Spark: each output column can depend on each column that goes in."""
+
+_GENERATORS_OF_CONSTANT_SIZE = frozenset({"CreateArray", "CreateMap"})
+
+
 class _Operators:
     """Post-order traversal; each visit returns the output attributes of a node."""
 
     def __init__(self, batch: Batch | None) -> None:
-        self.rows: set[Edge] = set()
+        self.rows = Column()
         self.findings = Findings()
         self.leaves = [replace(leaf, is_read=False) for leaf in batch.stream.leaves] if batch else []
         self._own = len(self.leaves)
         self._batch = batch
         self._ctes: dict[int, Attributes] = {}
+        self._outer: dict[ExprId, Column] = {}
+        self._subqueries: dict[ExprId, Column] = {}
+        self._subquery_outputs: dict[ExprId, Attributes] = {}
+        self._grouped: dict[int, frozenset[Edge]] = {}
         self._rules: dict[str, Callable[[Node, Attributes], Attributes]] = {
             "Project": self._project,
             "Aggregate": self._aggregate,
@@ -76,19 +102,34 @@ class _Operators:
             "Deduplicate": self._deduplicate,
             "DeduplicateWithinWatermark": self._deduplicate,
             "CTERelationDef": self._cte_definition,
+            "LateralJoin": self._lateral_join,
         }
 
     def visit(self, node: Node) -> Attributes:
-        """Return the output attributes of a node, in order."""
+        """Return the output attributes of a node, in order. Chains of unary nodes are not a recursion."""
+        chain = [node]
+        while len(chain[-1].children) == 1 and chain[-1].kind != "WithCTE":
+            chain.append(chain[-1].children[0])
+        last = chain.pop()
+        output = self._visit(last, [self.visit(child) for child in last.children] if last.kind != "WithCTE" else [])
+        for parent in reversed(chain):
+            output = self._visit(parent, [output])
+        return output
+
+    def _visit(self, node: Node, outputs: list[Attributes]) -> Attributes:
         if node.kind == "WithCTE":
             return self._with_cte(node)
-        outputs = [self.visit(child) for child in node.children]
+        self._visit_subqueries(node, outputs)
         if not outputs:
             return self._leaf(node)
         if node.kind == "Union":
             return self._union(outputs)
-        if node.kind == "Join":
+        if node.kind in {"Join", "AsOfJoin"}:
             return self._join(node, *outputs)
+        if node.kind in {"Intersect", "Except"}:
+            return self._set_operation(*outputs)
+        if node.kind in _FUNCTIONS_OF_ROWS:
+            return self._function_of_rows(node, outputs)
         if node.kind in _SAME_OUTPUT:
             return outputs[0]
         rule = self._rules.get(node.kind)
@@ -115,32 +156,59 @@ class _Operators:
             return self._unknown(node)
         self.leaves[-1] = replace(self.leaves[-1], is_read=False)
         self.leaves[: self._own] = stream.leaves
-        self.rows |= stream.rows
-        self.findings.unknown |= stream.findings.unknown
+        self._add_rows(stream.rows)
         self.findings.decodings |= stream.findings.decodings
         return tuple(Attribute(a.expr_id, a.name, s.column) for a, s in zip(attributes, stream.output, strict=True))
 
+    def _visit_subqueries(self, node: Node, outputs: list[Attributes]) -> None:
+        """Derive the subqueries in a node's expressions; correlated ones refer to the columns of its children."""
+        for expression in subqueries(node):
+            (plan,) = expression.expressions("plan")
+            rows, outer = self.rows, self._outer
+            self.rows = Column()
+            self._outer = {**outer, **{a.expr_id: a.column for output in outputs for a in output}}
+            made = self.visit(plan)
+            own, self.rows, self._outer = self.rows, rows, outer
+            self._subquery_outputs[expression.expr_id] = made
+            value = Column() if expression.kind == "Exists" else union(a.column for a in made)
+            scope = self._scope(*outputs)
+            inner = union(scope.column(child) for child in expression.children).as_indirect(Subtype.FILTER)
+            if expression.kind != "LateralSubquery":
+                own = union([own, inner])
+            self._subqueries[expression.expr_id] = value.with_indirect(own)
+            if expression.kind == "LateralSubquery":
+                self._add_rows(own)
+
     def _unknown(self, node: Node) -> Attributes:
-        self.findings.unknown.add(node.kind)
-        return tuple(Attribute(a.expr_id, a.name, Column()) for a in node.expressions("output"))
+        """Return the output of a node without a rule: its own columns and its effect on rows are unknown."""
+        self._add_rows(Column().because(node.kind))
+        return tuple(Attribute(a.expr_id, a.name, Column().because(node.kind)) for a in node.expressions("output"))
 
     def _scope(self, *outputs: Attributes) -> Scope:
         known = {attribute.expr_id: attribute.column for output in outputs for attribute in output}
-        return Scope(known, self.findings)
+        return Scope({**self._outer, **known} if self._outer else known, self.findings, self._subqueries)
+
+    def _add_rows(self, rows: Column) -> None:
+        self.rows = union([self.rows, rows])
 
     def _aliased(self, scope: Scope, expressions: Iterable[Node]) -> Attributes:
         return tuple(Attribute(e.expr_id, e.name, scope.column(e)) for e in expressions)
 
     def _add_row_edges(self, scope: Scope, expressions: Iterable[Node], subtype: Subtype) -> None:
-        for expression in expressions:
-            self.rows |= scope.column(expression).as_indirect_edges(subtype)
+        self._add_rows(union(scope.column(expression) for expression in expressions).as_indirect(subtype))
 
     def _project(self, node: Node, child: Attributes) -> Attributes:
         return self._aliased(self._scope(child), node.expressions("projectList"))
 
     def _aggregate(self, node: Node, child: Attributes) -> Attributes:
         scope = self._scope(child)
+        if _is_pivot(node):
+            # The first of the two aggregates of a pivot groups by the pivot column, which does not select rows.
+            added = self._grouped.get(id(node.children[0]), frozenset())
+            self.rows = replace(self.rows, edges=self.rows.edges - added)
+        before = self.rows.edges
         self._add_row_edges(scope, node.expressions("groupingExpressions"), Subtype.GROUP_BY)
+        self._grouped[id(node)] = self.rows.edges - before
         return self._aliased(scope, node.expressions("aggregateExpressions"))
 
     def _window(self, node: Node, child: Attributes) -> Attributes:
@@ -149,7 +217,10 @@ class _Operators:
     def _generate(self, node: Node, child: Attributes) -> Attributes:
         (generator,) = node.expressions("generator")
         attributes = node.expressions("generatorOutput")
-        made = self._generated(self._scope(child), generator, len(attributes))
+        scope = self._scope(child)
+        made = self._generated(scope, generator, len(attributes))
+        if _has_variable_size(generator):
+            self._add_row_edges(scope, generator.children, Subtype.JOIN)
         return child + tuple(Attribute(a.expr_id, a.name, c) for a, c in zip(attributes, made, strict=True))
 
     def _generated(self, scope: Scope, generator: Node, width: int) -> list[Column]:
@@ -158,6 +229,10 @@ class _Operators:
         Several output columns derive from different arguments or fields. The mapping is known for structs with tracked
         fields, and for an array or map that is an unmodified source column.
         """
+        if generator.kind == "PosExplode" and generator.children[0].kind == "CreateArray" and width == 2:
+            return [Column(), scope.column(generator.children[0]).transformed_values(Subtype.TRANSFORMATION)]
+        if generator.kind in {"Explode", "PosExplode"} and generator.children[0].kind == "CreateMap":
+            return _entries(scope, generator, width)
         source = union(scope.column(argument) for argument in generator.children).transformed_values(
             Subtype.TRANSFORMATION
         )
@@ -167,8 +242,10 @@ class _Operators:
             return [source]
         plain = source.transformed(Subtype.TRANSFORMATION)
         whole = generator.kind in {"Explode", "PosExplode"} and scope.column(generator.children[0]).is_source
+        if generator.kind == "PosExplode" and width == 2 and whole:
+            return [plain, source]
         if generator.kind == "Inline" or not (width == 1 or whole):
-            self.findings.unknown.add(generator.kind)
+            plain = plain.because(generator.kind)
         return [plain] * width
 
     def _expand(self, node: Node, child: Attributes) -> Attributes:
@@ -181,7 +258,8 @@ class _Operators:
         projections = node.expressions("projections")
         width = len(output)
         if not projections or len(projections) % width:
-            return self._unknown(node)
+            kept = {attribute.expr_id: attribute.column for attribute in child}
+            return tuple(Attribute(a.expr_id, a.name, kept.get(a.expr_id, Column().because(node.kind))) for a in output)
         return tuple(
             Attribute(a.expr_id, a.name, union(scope.column(e) for e in projections[place::width]))
             for place, a in enumerate(output)
@@ -196,8 +274,7 @@ class _Operators:
         return child
 
     def _distinct(self, _node: Node, child: Attributes) -> Attributes:
-        for attribute in child:
-            self.rows |= attribute.column.as_indirect_edges(Subtype.GROUP_BY)
+        self._add_rows(union(attribute.column for attribute in child).as_indirect(Subtype.GROUP_BY))
         return child
 
     def _deduplicate(self, node: Node, child: Attributes) -> Attributes:
@@ -206,9 +283,30 @@ class _Operators:
         return child
 
     def _join(self, node: Node, left: Attributes, right: Attributes) -> Attributes:
-        self._add_row_edges(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
+        conditions = [node.expressions(name) for name in ("condition", "asOfCondition", "orderExpression")]
+        self._add_row_edges(self._scope(left, right), [e for each in conditions for e in each], Subtype.JOIN)
         kind = str(node.fields.get("joinType"))
         return left if "LeftSemi" in kind or "LeftAnti" in kind else left + right
+
+    def _lateral_join(self, node: Node, left: Attributes) -> Attributes:
+        """Join each row with the rows of a subquery, whose rows' edges are added where it is visited."""
+        (subquery,) = node.expressions("right")
+        right = self._subquery_outputs[subquery.expr_id]
+        self._add_row_edges(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
+        return left + right
+
+    def _set_operation(self, left: Attributes, right: Attributes) -> Attributes:
+        """Compare whole rows: each column of both sides decides, the values are those of the left one."""
+        self._add_rows(union(a.column for a in left + right).as_indirect(Subtype.JOIN))
+        return left
+
+    def _function_of_rows(self, node: Node, outputs: list[Attributes]) -> Attributes:
+        """Return columns that depend on all columns of the rows that a function gets; it can drop rows too."""
+        every = union(a.column for output in outputs for a in output)
+        self._add_rows(every.as_indirect(Subtype.FILTER))
+        made = every.transformed(Subtype.TRANSFORMATION)
+        attributes = next(filter(None, map(node.expressions, ("output", "outputAttrs", "outAttributes"))), ())
+        return tuple(Attribute(a.expr_id, a.name, made) for a in attributes)
 
     def _union(self, outputs: list[Attributes]) -> Attributes:
         """Match columns by position; the attributes are those of the first child."""
@@ -245,7 +343,13 @@ class _Operators:
 
 def _references(node: Node) -> set[int]:
     """Return the ids of common table expressions that a plan references, also from subqueries."""
-    return _cte_ids(node.fields).union(*map(_references, node.children))
+    found: set[int] = set()
+    nodes = [node]
+    while nodes:
+        current = nodes.pop()
+        found |= _cte_ids(current.fields)
+        nodes.extend(current.children)
+    return found
 
 
 def _cte_ids(value: object) -> set[int]:
@@ -258,6 +362,46 @@ def _cte_ids(value: object) -> set[int]:
 
 
 def _leaf_kinds(node: Node) -> list[str]:
-    if not node.children:
-        return [node.kind]
-    return [kind for child in node.children for kind in _leaf_kinds(child)]
+    """Return the kinds of the leaves of a plan, in the order of `PlanColumns.leaves`."""
+    own = [kind for child in node.children for kind in _leaf_kinds(child)] if node.children else [node.kind]
+    plans = [plan for expression in subqueries(node) for plan in expression.expressions("plan")]
+    return own + [kind for plan in plans for kind in _leaf_kinds(plan)]
+
+
+def subqueries(node: Node) -> Iterator[Node]:
+    """Return the subquery expressions of a plan node, in pre-order; those inside other subqueries are not included."""
+    for name in node.fields:
+        for expression in node.expressions(name):
+            yield from _subqueries_of(expression)
+
+
+def _subqueries_of(expression: Node) -> Iterator[Node]:
+    if expression.kind in SUBQUERIES:
+        yield expression
+    for child in expression.children:
+        yield from _subqueries_of(child)
+
+
+def _is_pivot(node: Node) -> bool:
+    return any(map(_has_pivot, node.expressions("aggregateExpressions")))
+
+
+def _has_pivot(expression: Node) -> bool:
+    return expression.kind == "PivotFirst" or any(map(_has_pivot, expression.children))
+
+
+def _has_variable_size(generator: Node) -> bool:
+    """Return True if the number of generated rows depends on values."""
+    explodes = generator.kind in {"Explode", "PosExplode", "Inline"}
+    constant = {"Stack", "JsonTuple"}
+    if explodes:
+        return generator.children[0].kind not in _GENERATORS_OF_CONSTANT_SIZE
+    return generator.kind not in constant
+
+
+def _entries(scope: Scope, generator: Node, width: int) -> list[Column]:
+    """Return position, if wanted, key and value of the entries of a `map(...)`."""
+    entries = generator.children[0].children
+    key, value = (union(scope.column(e) for e in part) for part in (entries[::2], entries[1::2]))
+    made = [c.transformed_values(Subtype.TRANSFORMATION) for c in (key, value)]
+    return [Column()] * (width - 2) + made

@@ -23,17 +23,25 @@ class PlanLineage:
     Attributes:
         columns: edges by output column, in output order.
         rows: INDIRECT edges that affect rows and so hold for every output column.
-        leaves: in the order of `LogicalPlan.collectLeaves()`, as indexed by `Origin.leaf`; for a micro-batch, the
-            leaves of its stream come first.
+        leaves: as indexed by `Origin.leaf`, see `PlanColumns`; for a micro-batch, the leaves of its stream come first.
         decodings: columns of leaves that the plan decodes to structs.
-        unknown: class names without a rule, and other gaps; the edges are incomplete unless it is empty.
+        unknown_columns: reasons why the edges of a column are incomplete, for columns with any.
+        unknown_rows: reasons why `rows` is incomplete.
+        positions: name of each output column, in order; a name can occur twice.
     """
 
     columns: Mapping[str, frozenset[Edge]]
     rows: frozenset[Edge]
     leaves: tuple[Leaf, ...]
     decodings: frozenset[Decoding]
-    unknown: frozenset[str]
+    unknown_columns: Mapping[str, frozenset[str]]
+    unknown_rows: frozenset[str]
+    positions: tuple[str, ...] = ()
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """All reasons; the edges are complete if it is empty."""
+        return self.unknown_rows.union(*self.unknown_columns.values())
 
 
 def derive(plan_json: str, batch: Batch | None = None) -> PlanLineage:
@@ -51,7 +59,7 @@ def derive(plan_json: str, batch: Batch | None = None) -> PlanLineage:
 
 def opaque(leaves: int, why: str) -> PlanLineage:
     """Return the lineage of a plan that cannot be analysed: all leaves are read, columns are unknown."""
-    return PlanLineage({}, frozenset(), (Leaf("unknown"),) * leaves, frozenset(), frozenset({why}))
+    return PlanLineage({}, frozenset(), (Leaf("unknown"),) * leaves, frozenset(), {}, frozenset({why}))
 
 
 def summary(columns: PlanColumns) -> PlanLineage:
@@ -60,8 +68,10 @@ def summary(columns: PlanColumns) -> PlanLineage:
     starts = {(d.leaf, d.column): d.start for d in sorted(decodings, key=lambda d: d.start, reverse=True)}
     return PlanLineage(
         columns={a.name: merge_edges(byte_ranges.widen_to_columns(a.column.edges, starts)) for a in columns.output},
-        rows=merge_edges(byte_ranges.widen_to_columns(columns.rows, starts)),
+        rows=merge_edges(byte_ranges.widen_to_columns(columns.rows.edges, starts)),
         leaves=columns.leaves,
         decodings=decodings,
-        unknown=frozenset(columns.findings.unknown),
+        unknown_columns={a.name: a.column.unknown for a in columns.output if a.column.unknown},
+        unknown_rows=columns.rows.unknown,
+        positions=tuple(a.name for a in columns.output),
     )

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lineagelab_spark.expressions import Findings
-from lineagelab_spark.model import Column, Edge
+from lineagelab_spark.model import Column
 from lineagelab_spark.plan_json import ExprId
 
 
@@ -40,12 +40,13 @@ class PlanColumns:
     """Output columns of a plan, with what was found in deriving them.
 
     Attributes:
-        rows: INDIRECT edges that affect rows.
-        leaves: in the order of `LogicalPlan.collectLeaves()`, as indexed by `Origin.leaf`.
+        rows: INDIRECT edges that affect rows, and why some of them may be missing.
+        leaves: as indexed by `Origin.leaf`: those of the children of a node, then those of the subqueries in its
+            expressions. Without subqueries, this is the order of `LogicalPlan.collectLeaves()`.
     """
 
     output: Attributes
-    rows: frozenset[Edge]
+    rows: Column
     leaves: tuple[Leaf, ...]
     findings: Findings
 

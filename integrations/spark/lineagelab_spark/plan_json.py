@@ -8,6 +8,7 @@ Plans and expressions share the form. Expressions are in the fields of plan node
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 Json = Mapping[str, Any]
@@ -50,7 +51,14 @@ class Node:
 
     def expressions(self, field: str) -> tuple["Node", ...]:
         """Return the expressions in a field; empty if it is absent."""
-        return tuple(_expressions(self.fields.get(field)))
+        if field not in self._parsed:
+            self._parsed[field] = tuple(_expressions(self.fields.get(field)))
+        return self._parsed[field]
+
+    @cached_property
+    def _parsed(self) -> dict[str, tuple["Node", ...]]:
+        """Expressions by field, as far as they are parsed."""
+        return {}
 
 
 def parse(text: str) -> Node:

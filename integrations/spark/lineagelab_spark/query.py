@@ -62,13 +62,17 @@ class BatchOutputs:
         self.describe(frame, table)
         frame.writeTo(table).options(**{**self._observer.append_options(table), **(options or {})}).append()
 
-    def describe(self, frame: DataFrame, table: str) -> None:
+    def describe(self, frame: DataFrame, table: str, *, by_position: bool = False) -> None:
         """Record that `frame` is written to `table` (`catalog.namespace.name`), for other ways of writing.
 
         A table that the query both reads and writes is its own state, not an input, from the first batch that records
-        a write to it. Call this in every batch, even without rows; the cost is negligible.
+        a write to it, unless its values flow into another table. Call this in every batch, even without rows; the
+        cost is negligible.
+
+        Args:
+            by_position: columns are written by position, as `insertInto` does.
         """
-        self._observer.describe(WriteId(table, self._counts[table]), WrittenFrame(frame, self._batch))
+        self._observer.describe(WriteId(table, self._counts[table]), WrittenFrame(frame, self._batch, by_position))
         self._counts[table] += 1
 
 

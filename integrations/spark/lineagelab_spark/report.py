@@ -23,8 +23,12 @@ log = logging.getLogger(__name__)
 class Lineage(Protocol):
     """Lineage reporter of a batch job."""
 
-    def describe(self, frame: DataFrame, table: str, command: str) -> None:
-        """Report that `command` writes `frame` to `table` (`catalog.namespace.name`)."""
+    def describe(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> None:
+        """Report that `command` writes `frame` to `table` (`catalog.namespace.name`).
+
+        Args:
+            by_position: columns are written by position, as `insertInto` does.
+        """
 
     def close(self) -> None:
         """Wait up to `CLOSE_TIMEOUT` for events that are not sent yet."""
@@ -33,7 +37,7 @@ class Lineage(Protocol):
 class NoLineage:
     """No-op reporter for jobs without a lineage service."""
 
-    def describe(self, frame: DataFrame, table: str, command: str) -> None:
+    def describe(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> None:
         """Do nothing."""
 
     def close(self) -> None:
@@ -50,10 +54,10 @@ class SparkLineage:
         self._spool = Spool(url)
         self._threads: list[threading.Thread] = []
 
-    def describe(self, frame: DataFrame, table: str, command: str) -> None:
+    def describe(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> None:
         """See `Lineage.describe`. Plans are immutable, so they can be read while Spark writes."""
         thread = threading.Thread(
-            target=self._describe, args=(frame, table, command), name=f"lineage {table}", daemon=True
+            target=self._describe, args=(frame, table, command, by_position), name=f"lineage {table}", daemon=True
         )
         self._threads.append(thread)
         thread.start()
@@ -67,19 +71,19 @@ class SparkLineage:
                 log.warning("%s: not derived within the timeout, lineage is lost", thread.name)
         self._spool.close(max(0.0, deadline - time.monotonic()))
 
-    def event(self, frame: DataFrame, table: str, command: str) -> Json:
+    def event(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> Json:
         """Return the event that `describe` sends."""
         plan = frames.read(frame)
-        write = Write(derive(plan.text), plan.sources, frames.sink(self._spark, table))
+        write = Write(derive(plan.text), plan.sources, frames.sink(self._spark, table), by_position=by_position)
         if write.gaps:
-            log.warning("lineage of %s: column lineage is omitted, unsupported: %s", table, ", ".join(write.gaps))
+            log.warning("lineage of %s: column lineage is incomplete, unsupported: %s", table, ", ".join(write.gaps))
         name = events.job_name(self._application, command, table)
         processing = "STREAMING" if frame.isStreaming else "BATCH"
         return events.job_event(self._namespace, name, processing, events.datasets(describe([write])))
 
-    def _describe(self, frame: DataFrame, table: str, command: str) -> None:
+    def _describe(self, frame: DataFrame, table: str, command: str, by_position: bool) -> None:
         # A lineage error must not fail the job.
         try:
-            self._spool.add(self.event(frame, table, command))
+            self._spool.add(self.event(frame, table, command, by_position=by_position))
         except Exception:
             log.warning("lineage of %s could not be derived", table, exc_info=True)

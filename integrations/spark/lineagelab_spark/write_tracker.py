@@ -53,6 +53,7 @@ class WrittenFrame(NamedTuple):
 
     frame: DataFrame
     batch: DataFrame | None
+    by_position: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,11 +156,12 @@ class WriteTracker:
         if known is None:
             plan = frames.read(given.frame, given.batch)
             known = self._write(plan, given.batch is not None, self._sinks[write_id.table][0])
+            known = replace(known, by_position=given.by_position)
             history.expires = now + FINGERPRINT_TTL
         history.add(fingerprint, known)
         if known.gaps:
             gaps = ", ".join(known.gaps)
-            self._warnings.warn(f"column lineage of {write_id.table} is omitted, unsupported: {gaps}")
+            self._warnings.warn(f"column lineage of {write_id.table} is incomplete, unsupported: {gaps}")
         return True
 
     def _write(self, plan: FramePlan, in_batch: bool, sink: Sink) -> Write:

@@ -95,10 +95,25 @@ def test_every_source_column_is_a_field_of_its_input() -> None:
     ]
 
 
-def test_incomplete_lineage_omits_columns_and_keeps_schemas() -> None:
+def test_columns_with_incomplete_lineage_are_named_with_reasons() -> None:
     (output,) = event_of(recorded("orders_etl_accepted"), complete=False)["outputs"]
 
-    assert list(output["facets"]) == ["schema"]
+    lineage = output["facets"]["columnLineage"]
+    assert lineage["fields"] == {}
+    assert lineage["unknownFields"] == ["bid_time", "item", "order_id", "price", "supplier"]
+    assert "price: a source without a dataset name" in lineage["unknownBecause"]
+
+
+def test_plan_of_a_thousand_projections() -> None:
+    text = (Path(__file__).parent / "plans" / "supplier_stats.json").read_text(encoding="utf-8")
+    flat = json.loads(text)
+    attributes = flat[-1]["output"]
+    projection = {"class": "a.Project", "num-children": 1, "projectList": attributes, "child": 0}
+
+    lineage = derive(json.dumps([projection] * 1000 + flat[-1:]))
+
+    assert columns(lineage) == {a[0]["name"]: {f"{a[0]['name']} IDENTITY"} for a in attributes}
+    assert lineage.unknown == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -181,11 +181,11 @@ QUERIES = {
     "an unused definition": """WITH unused AS (SELECT * FROM orders WHERE item = 'anvil')
                                SELECT order_id FROM orders""",
     "unpivot": "SELECT * FROM orders UNPIVOT INCLUDE NULLS (value FOR name IN (item, supplier))",
+    "an exploded map": "SELECT explode(map(item, supplier)) FROM orders",
     "a used definition": "WITH used AS (SELECT order_id, upper(item) AS i FROM orders) SELECT i FROM used",
 }
 UNKNOWN_QUERIES = {
     "stack": "SELECT stack(2, 'item', item, 'supplier', supplier) AS (name, value) FROM orders",
-    "explode a map": "SELECT explode(map(item, supplier)) FROM orders",
     "the greatest struct": "SELECT max(struct(item, supplier)).supplier FROM orders",
 }
 

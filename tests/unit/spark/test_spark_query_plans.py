@@ -159,13 +159,34 @@ def test_other_table_is_an_input_of_its_output_only(tables: SparkSession, kafka:
     assert [len(output.inputs) for output in described.outputs.values()] == [2, 1]
 
 
-def test_rows_of_unknown_origin_omit_columns_and_keep_the_stream(tables: SparkSession, kafka: DataFrame) -> None:
+def test_rows_of_unknown_origin_are_unknown_columns_and_keep_the_stream(tables: SparkSession, kafka: DataFrame) -> None:
     _, described = written(
         kafka, lambda b: (b.selectExpr("topic AS order_id", "topic AS price").localCheckpoint(), "lake.plans.first")
     )
 
     assert names(described) == ["o"]
-    assert [output.columns for output in described.outputs.values()] == [None]
+    (output,) = described.outputs.values()
+    assert output.known == {}
+    assert output.unknown.keys() == {"order_id", "price"}
+
+
+def test_table_whose_values_flow_into_another_table_is_its_input(tables: SparkSession, kafka: DataFrame) -> None:
+    _, described = written(
+        kafka,
+        lambda b: (new_in(b), "lake.plans.first"),
+        lambda b: (
+            b.sparkSession.table("lake.plans.first").selectExpr("upper(order_id) AS order_id"),
+            "lake.plans.second",
+        ),
+        lambda b: (b.sparkSession.table("lake.plans.first").selectExpr("count(*) AS price"), "lake.plans.side"),
+    )
+
+    assert sorted(names(described)) == ["first", "o"]
+    first, second, side = described.outputs.values()
+    assert [dataset.name for dataset in first.inputs] == ["o"]
+    assert [dataset.name.rpartition("/")[2] for dataset in second.inputs] == ["first"]
+    assert {edge.column for edge in second.known["order_id"]} == {"order_id"}
+    assert [dataset.name.rpartition("/")[2] for dataset in side.inputs] == ["first"]
 
 
 def test_unsupported_plan_still_has_datasets(

@@ -43,6 +43,11 @@ def sql(spark: SparkSession, query: str) -> PlanLineage:
         ("from_json(concat(id, place.city), 'a int, b int').a", {"id TRANSFORMATION", "place.city TRANSFORMATION"}),
         ("from_json(if(id = 'x', '{}', null), 'a int').a", {"id CONDITIONAL"}),
         ("from_json(max(id), 'a int').a", {"id AGGREGATION"}),
+        ("transform(array(struct(price p, amount q)), s -> s.p)", {"price TRANSFORMATION"}),
+        ("filter(array(struct(price p, amount q)), s -> s.q > 1).p", {"price TRANSFORMATION", "amount FILTER"}),
+        ("array(struct(price p, amount q))[0].p", {"price TRANSFORMATION"}),
+        ("collect_list(struct(price p, amount q)).p", {"price AGGREGATION"}),
+        ("cast(struct(price p, amount q) as struct<r: bigint, s: bigint>).r", {"price TRANSFORMATION"}),
     ],
 )
 def test_struct_field_has_only_its_own_edges(spark: SparkSession, expression: str, edges: set[str]) -> None:
@@ -58,10 +63,8 @@ def test_struct_field_has_only_its_own_edges(spark: SparkSession, expression: st
     ("expression", "unknown"),
     [
         ("max(struct(price p, amount q)).p", "field p of AggregateExpression"),
-        ("transform(array(struct(price p, amount q)), s -> s.p)", "field p of s"),
-        ("array(struct(price p, amount q))[0].p", "field p of GetArrayItem"),
+        ("array(struct(price p, amount q))[price].p", "field p of GetArrayItem"),
         ("map('k', struct(price p, amount q))['k'].p", "field p of GetMapValue"),
-        ("cast(struct(price p, amount q) as struct<r: bigint, s: bigint>).r", "field r of Cast"),
     ],
 )
 def test_field_of_an_unsupported_struct_is_unknown(spark: SparkSession, expression: str, unknown: str) -> None:
@@ -124,6 +127,8 @@ def test_structs_in_a_union(sales: DataFrame) -> None:
     ("generator", "edges"),
     [
         ("inline(array(struct(price p, amount q)))", {"p": {"price TRANSFORMATION"}, "q": {"amount TRANSFORMATION"}}),
+        ("explode(map(id, price))", {"key": {"id TRANSFORMATION"}, "value": {"price TRANSFORMATION"}}),
+        ("posexplode(array(price, amount))", {"pos": set(), "col": {"price TRANSFORMATION", "amount TRANSFORMATION"}}),
         ("explode(tags)", {"key": {"tags TRANSFORMATION"}, "value": {"tags TRANSFORMATION"}}),
         ("stack(2, price, amount)", {"col0": {"price TRANSFORMATION", "amount TRANSFORMATION"}}),
     ],
@@ -140,8 +145,7 @@ def test_generators(spark: SparkSession, generator: str, edges: dict[str, set[st
     ("generator", "unknown"),
     [
         ("stack(2, 'p', price, 'a', amount)", "Stack"),
-        ("explode(map(id, price))", "Explode"),
-        ("posexplode(array(price, amount))", "PosExplode"),
+        ("posexplode(sequence(price, amount))", "PosExplode"),
         ("json_tuple(id, 'a', 'b')", "JsonTuple"),
         ("inline(if(price > 1, arrays_zip(array(price), array(amount)), null))", "Inline"),
     ],
@@ -157,8 +161,11 @@ def test_a_field_of_an_exploded_struct(sales: DataFrame) -> None:
     assert columns(lineage_dsl.of(exploded.select("e.price"))) == {"price": {"price TRANSFORMATION"}}
 
 
-def test_unpivot_is_unknown(sales: DataFrame) -> None:
-    assert lineage_dsl.of(sales.unpivot("id", ["price", "amount"], "name", "value")).unknown == {"Expand"}
+def test_unpivoted_columns_are_unknown_and_the_others_are_known(sales: DataFrame) -> None:
+    lineage = lineage_dsl.of(sales.unpivot("id", ["price", "amount"], "name", "value"))
+
+    assert columns(lineage)["id"] == {"id IDENTITY"}
+    assert lineage.unknown_columns == {"name": {"Expand"}, "value": {"Expand"}}
 
 
 @pytest.fixture
@@ -190,7 +197,9 @@ def test_cte_used_by_a_subquery_has_edges(spark: SparkSession) -> None:
     lineage = sql(spark, "WITH c AS (SELECT id FROM other) SELECT id FROM sales WHERE id IN (SELECT id FROM c)")
 
     assert all(leaf.is_read for leaf in lineage.leaves)
-    assert lineage.unknown
+    assert lineage.unknown == frozenset()
+    assert {text.split(".")[-1] for text in rows(lineage)} == {"id FILTER"}
+    assert len({text.split(".")[0] for text in rows(lineage)}) == 2
 
 
 FRAMED = "from_avro(if(substring(value, 1, 5) = X'0000000001', substring(value, 6), NULL), '{schema}')"
