@@ -28,6 +28,9 @@ GRACE_SECONDS = 10
 KEEP_ALIVE_SECONDS = 30
 """Time limit in seconds of an idle connection; emitters send an event every 30 s or more often, or reconnect."""
 
+GC_THRESHOLDS = (10_000, 10, 25_000)
+"""Thresholds of garbage collection by generation; the last one is practically never reached."""
+
 _HEADERS = [("Cross-Origin-Resource-Policy", "same-origin")]
 """Headers of all responses: no other origin may embed one."""
 
@@ -61,8 +64,9 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
-    # Records live as long as the process: garbage collection over them only costs pauses.
-    gc.set_threshold(50_000, 50, 1_000)
+    # Records live as long as the process: garbage collection over them only costs pauses. A collection of the second
+    # generation examines up to 100,000 objects, some 10 ms.
+    gc.set_threshold(*GC_THRESHOLDS)
     gc.freeze()
     # The writer's thread runs mostly in C and needs the GIL briefly; the default switch interval of 5 ms would be
     # most of the time of a commit.

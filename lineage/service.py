@@ -35,6 +35,7 @@ from lineage.graph.node_names import NodeNames
 from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
 from lineage.instance_role import InstanceRole
+from lineage.retired_records import RetiredRecords, free_in_slices
 from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
 from lineage.rules.location_events import location_events
@@ -159,6 +160,7 @@ class Service:
         )
         self._unsealed = asyncio.Event()
         self._unlocated: dict[TableName, DatasetId] = {}
+        self._retiring: set[asyncio.Task[None]] = set()
         self._tasks = [
             asyncio.create_task(self._apply_committed()),
             asyncio.create_task(self._seal_segments()),
@@ -238,6 +240,7 @@ class Service:
         flags = await self._submit_events(events, offsets) if events or offsets else []
         result.stored = sum(flags)
         result.duplicates = len(flags) - result.stored
+        await free_in_slices(events)
         return result
 
     async def keep_ends(self, refused: Iterable[tuple[bytes, str]]) -> None:
@@ -347,8 +350,15 @@ class Service:
                 # Of a rebuild that failed, the state that it began.
                 if previous.state is not None:
                     previous.state.delete()
+                self._retire(previous)
             await self._save_state()
             return Rebuilt(equal, building.applied, time.monotonic() - began)
+
+    def _retire(self, projection: Projection) -> None:
+        """Free the records of a projection that is not in use any more, while the service runs on."""
+        task = asyncio.create_task(RetiredRecords(projection).free())
+        self._retiring.add(task)
+        task.add_done_callback(self._retiring.discard)
 
     async def apply_ahead(self, event: Event) -> None:
         """Apply an event of the log that may not have been applied yet; idempotent."""
@@ -430,9 +440,10 @@ class Service:
         await asyncio.to_thread(self._writer.close)
         await asyncio.sleep(0)
         await self._written.join()
-        for task in self._tasks:
+        tasks = [*self._tasks, *self._retiring]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self.as_of_queries.close()
         await self.locations.close()
         await self._save_state()
@@ -487,7 +498,10 @@ class Service:
                 for _ in export_steps(state.lineage, state.graph, export):
                     await asyncio.sleep(0)
                 exports.append(export)
-            return await _are_equal(*exports)
+            equal = await _are_equal(*exports)
+            for rows in (rows for export in exports for rows in export.values() if isinstance(rows, list)):
+                await free_in_slices(rows)
+            return equal
         except Exception:
             # Rebuilding repairs a graph that cannot be exported.
             logger.exception("the graph in use cannot be compared with the rebuilt one")

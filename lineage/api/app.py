@@ -60,14 +60,15 @@ def create_app(
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
-    state = Projection(log, EventReader(rules), saved)
-    for _ in state.build():
+    # Not a variable that `lifespan` refers to: it would keep the records after a rebuild has replaced them.
+    projections = [Projection(log, EventReader(rules), saved)]
+    for _ in projections[0].build():
         pass
-    _save(state)
+    _save(projections[0])
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = Service(log, rules, locations, settings, state)
+        service = Service(log, rules, locations, settings, projections.pop())
         app.state.service = service
         try:
             yield

@@ -15,9 +15,9 @@ from pydantic import AfterValidator, BeforeValidator
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import whole_number
 from lineage.api.raw_path import decode
-from lineage.api.time_slices import run_cooperatively
+from lineage.api.time_slices import refreshed, run_cooperatively
 from lineage.events import DatasetId, JobId
-from lineage.graph.adjacency import Column
+from lineage.graph.adjacency import Column, Graph
 from lineage.graph.run_record import RunRecord
 from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
 from lineage.service import Service
@@ -41,8 +41,18 @@ Depth = Annotated[int, BeforeValidator(whole_number), AfterValidator(lambda dept
 
 async def catalog_of(service: ServiceDep) -> Catalog:
     """Return a catalog over the current graph."""
-    service.graph.refresh()
-    return Catalog(service.lineage, service.graph, time.time_ns())
+    graph = await current_graph(service)
+    return Catalog(service.lineage, graph, time.time_ns())
+
+
+async def current_graph(service: Service) -> Graph:
+    """Return the graph, up to date with the records."""
+    while True:
+        graph = service.graph
+        await refreshed(graph)
+        # A rebuild may have replaced it in between.
+        if graph is service.graph:
+            return graph
 
 
 CatalogDep = Annotated[Catalog, Depends(catalog_of)]
@@ -130,7 +140,7 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
     A version may follow, as in `dataset:{namespace}:{name}#{version}`: the current one, since the graph is that of
     the current versions.
     """
-    service.graph.refresh()
+    await current_graph(service)
     found = find_node(service.lineage, service.graph, node)
     if found is not None:
         return found

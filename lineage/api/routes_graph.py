@@ -18,6 +18,7 @@ from lineage.change_feed import Message, TooManyListeners
 from lineage.checks.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
 from lineage.events.timestamps import format_time
+from lineage.retired_records import free_in_slices
 from lineage.service import Service
 from lineage.store.as_of_queries import AsOfQueryFailed, TooManyAsOfQueries
 from lineage.store.graph_as_of import Compacted
@@ -88,12 +89,13 @@ async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes
 
 
 async def _encoded(export: JsonObject) -> bytes:
-    """Return the canonical JSON of an export, encoded in slices."""
+    """Return the canonical JSON of an export, encoded in slices. The export is empty afterwards."""
     parts = []
     for key, value in sorted(export.items()):
         if isinstance(value, list):
             rows = [canonical_json(part)[1:-1] async for part in in_slices(value, _ROWS_PER_SLICE) if part]
             encoded = b"[%b]" % b",".join(rows)
+            await free_in_slices(value)
         else:
             encoded = canonical_json(value)
         parts.append(b'"%b":%b' % (key.encode(), encoded))

@@ -1,24 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes of impact analysis and origin of datasets and columns."""
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from operator import itemgetter
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
 from lineage.api.schemas import graph as schemas
-from lineage.api.time_slices import in_slices, run_cooperatively
-from lineage.events import JsonObject, canonical_json, identity_json
+from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
+from lineage.events import DatasetId, JsonObject, canonical_json, identity_json
 from lineage.graph.adjacency import Column
-from lineage.graph.traversal import ReachedNode, Step, Traversal, TraversalResult
+from lineage.graph.traversal import ReachedDataset, ReachedNode, Step, Traversal
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
 
+_Key = TypeVar("_Key")
+_Reached = TypeVar("_Reached", ReachedNode, ReachedDataset)
+
 DepthOrAll = Annotated[int | None, Query(ge=0, le=MAX_DEPTH)]
 _ROWS_PER_SLICE = 100
-"""Rows encoded between two yields to the event loop: some milliseconds."""
+"""Rows, or edges of one row, encoded between two yields to the event loop: some milliseconds."""
+
+_NO_EDGES = b'"edges":[]'
+"""Key and value of a row before its edges are encoded; within a string its quotes would be escaped."""
 
 
 @router.get("/impact", response_model=schemas.Reach)
@@ -41,29 +48,47 @@ async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None
 
 async def _traversal_response(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:
     search = Traversal(service.lineage, service.graph, start, downstream, depth)
-    await run_cooperatively(search.steps(), lambda: search.size)
-    parts = []
-    for key, rows in sorted(_result_sections(search.found).items()):
-        encoded = [canonical_json(row) async for part in in_slices(rows, _ROWS_PER_SLICE) for row in part]
-        parts.append(b'"%b":[%b]' % (key.encode(), b",".join(encoded)))
-    content = b'{%b,"start":%b}' % (b",".join(parts), canonical_json(_column_json(start)))
-    return Response(content, media_type="application/json")
+    try:
+        await run_cooperatively(search.steps(), lambda: search.size)
+        columns = await _rows_json(search.found.columns, _reached_column_json)
+        datasets = await _rows_json(search.found.datasets, _reached_dataset_json)
+        jobs = await _rows_json(search.found.jobs, lambda job, how: identity_json(job) | _reach_json(how))
+    finally:
+        await run_cooperatively(search.free())
+    parts = (columns, datasets, jobs, canonical_json(_column_json(start)))
+    return Response(b'{"columns":%b,"datasets":%b,"jobs":%b,"start":%b}' % parts, media_type="application/json")
 
 
-def _result_sections(found: TraversalResult) -> dict[str, Iterator[JsonObject]]:
-    return {
-        "columns": (_column_json(column) | _reach_json(how) for column, how in sorted(found.columns.items())),
-        "datasets": (
-            identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
-            for dataset, reached in sorted(found.datasets.items())
-        ),
-        "jobs": (identity_json(job) | _reach_json(how) for job, how in sorted(found.jobs.items())),
-    }
+async def _rows_json(found: Mapping[_Key, _Reached], row: Callable[[_Key, _Reached], JsonObject]) -> bytes:
+    """Return a JSON array with a row for each item, sorted by key."""
+    items = await sorted_in_slices(found.items(), itemgetter(0))
+    rows = []
+    async for part in in_slices(items, _ROWS_PER_SLICE):
+        for key, reached in part:
+            edges = await _edges_json(reached.how if isinstance(reached, ReachedDataset) else reached)
+            rows.append(canonical_json(row(key, reached)).replace(_NO_EDGES, edges, 1))
+    return b"[%b]" % b",".join(rows)
+
+
+async def _edges_json(how: ReachedNode) -> bytes:
+    """Return the key `edges` with its value: as many edges as there are jobs, or only one."""
+    encoded = [
+        canonical_json(_step_json(step)) async for part in in_slices(how.steps, _ROWS_PER_SLICE) for step in part
+    ]
+    return b'"edges":[%b]' % b",".join(sorted(encoded))
+
+
+def _reached_column_json(column: Column, how: ReachedNode) -> JsonObject:
+    return _column_json(column) | _reach_json(how)
+
+
+def _reached_dataset_json(dataset: DatasetId, reached: ReachedDataset) -> JsonObject:
+    return identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
 
 
 def _reach_json(how: ReachedNode) -> JsonObject:
-    edges = sorted((_step_json(step) for step in how.steps), key=canonical_json)
-    return {"distance": how.distance, "certain": how.certain, "edges": edges}
+    """Return a row without its edges."""
+    return {"distance": how.distance, "certain": how.certain, "edges": []}
 
 
 def _step_json(step: Step) -> JsonObject:

@@ -100,7 +100,7 @@ async def search_names(
     )
     search = Search(lists.index, wanted)
     await run_cooperatively(search.steps())
-    return json_response(search.result())
+    return await rows_response("results", search.rows(), _ROWS_PER_SLICE // 10, totalCount=search.total)
 
 
 @router.get("/events", response_model=StoredEvents)

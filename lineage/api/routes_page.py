@@ -5,17 +5,18 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
 from lineage.api.dataset_activity import transfers
-from lineage.api.dependencies import DatasetDep, ServiceDep
+from lineage.api.dependencies import DatasetDep, ServiceDep, current_graph
 from lineage.api.errors import ApiError
 from lineage.api.lab import Lab, states
 from lineage.api.responses import json_response
 from lineage.api.schemas import page
-from lineage.api.time_slices import in_slices
+from lineage.api.time_slices import in_slices, sorted_in_slices
 from lineage.checks.contract import ContractError, compare, load
 from lineage.events import DatasetId, EventError, JsonObject, canonical_json
 from lineage.events.timestamps import format_time
@@ -26,8 +27,11 @@ from lineage.store.rows import StoredEvent
 
 router = APIRouter(prefix="/api/v1")
 
-_ROWS_PER_SLICE = 100
+_ROWS_PER_SLICE = 25
 """Rows encoded between two yields to the event loop: some milliseconds."""
+
+_RECORDS_PER_SLICE = 1_000
+"""Records looked at between two yields to the event loop: a few milliseconds."""
 
 _MAX_SCANNED_EVENTS = 2_000
 """Latest events that are scanned for writes of one dataset."""
@@ -39,22 +43,29 @@ async def summaries(service: ServiceDep) -> Response:
 
     `{"jobs": [...], "datasets": [...]}`.
     """
-    service.graph.refresh()
+    graph = await current_graph(service)
     now = time.time_ns()
-    lineage, job_lineages = service.lineage, list(service.graph.job_lineages.values())
+    lineage, job_lineages = service.lineage, list(graph.job_lineages.values())
     # Sorted by name, not by arrival, so that equal graphs have equal drawings.
-    shown = (record for record in lineage.datasets.values() if not lineage.catalog.is_deleted_dataset(record))
-    known = sorted(shown, key=lambda record: record.id)
+    by_name = await sorted_in_slices(list(lineage.datasets.values()), attrgetter("id"))
+    known = [
+        record
+        async for part in in_slices(by_name, _RECORDS_PER_SLICE)
+        for record in part
+        if not lineage.catalog.is_deleted_dataset(record)
+    ]
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
-    async for part in in_slices(job_lineages, _ROWS_PER_SLICE):
+    async for part in in_slices(job_lineages, _RECORDS_PER_SLICE):
         for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
             masked.setdefault(edge.output, set()).add(edge.field or "")
     jobs = [
-        canonical_json(job_summary(lineage, service.graph, record, places, now))
-        async for part in in_slices(sorted(lineage.jobs.values(), key=lambda record: record.id), _ROWS_PER_SLICE)
+        canonical_json(job_summary(lineage, graph, record, places, now))
+        async for part in in_slices(
+            await sorted_in_slices(list(lineage.jobs.values()), attrgetter("id")), _ROWS_PER_SLICE
+        )
         for record in part
-        if record.id in service.graph.job_lineages
+        if record.id in graph.job_lineages
     ]
     datasets = [
         canonical_json(dataset_summary(lineage, record, masked.get(record.id, ())))

@@ -3,13 +3,13 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import ValidationError
 
-from lineage.api.dependencies import ServiceDep
+from lineage.api.dependencies import ServiceDep, current_graph
 from lineage.api.errors import ApiError, ingest_error
 from lineage.api.request_body import read_body
 from lineage.api.schemas.marquez_writes import WriteModel
@@ -70,19 +70,20 @@ class WriteRequest:
             ApiError: an event is refused, or cannot be stored now.
         """
         try:
-            if len(events) == 1:
-                await self.service.ingest(canonical_json(events[0]))
-                return
-            result = await self.service.ingest_batch(canonical_json(list(events)))
+            await self._store(events)
         except (EventError, QueueFull, StoreError) as error:
-            raise self._refusal(error) from error
-        if result.refused:
-            raise self._refusal(result.refused[0][1])
+            refusal = ingest_error(error)
+            self.service.refused[refusal.code] += 1
+            raise refusal from error
+        await current_graph(self.service)
 
-    def _refusal(self, error: Exception) -> ApiError:
-        refusal = ingest_error(error)
-        self.service.refused[refusal.code] += 1
-        return refusal
+    async def _store(self, events: Sequence[JsonObject]) -> None:
+        if len(events) == 1:
+            await self.service.ingest(canonical_json(events[0]))
+            return
+        result = await self.service.ingest_batch(canonical_json(list(events)))
+        if result.refused:
+            raise result.refused[0][1]
 
 
 async def write_request(request: Request, service: ServiceDep) -> AsyncIterator[WriteRequest]:
@@ -92,6 +93,7 @@ async def write_request(request: Request, service: ServiceDep) -> AsyncIterator[
     if lock is None:
         lock = state.write_lock = asyncio.Lock()
     async with lock:
+        await current_graph(service)
         yield WriteRequest(service)
 
 

@@ -89,17 +89,21 @@ class Graph:
         """Return the jobs that read or write a dataset."""
         return self.consumers.get(dataset, set()) | self.producers.get(dataset, set())
 
+    def lineage_of(self, job: JobId) -> JobLineage:
+        """Return the lineage of a job; an empty one if it was removed."""
+        return self.job_lineages.get(job, EMPTY_JOB_LINEAGE)
+
     def edges_into(self, column: Column) -> Iterator[ColumnEdge]:
-        """Yield the edges into a column, or into a dataset as a whole."""
-        for job in self.producers.get(column.dataset, ()):
-            for edge in self.job_lineages[job].columns:
+        """Yield the edges into a column, or into a dataset as a whole; the graph may change in between."""
+        for job in list(self.producers.get(column.dataset, ())):
+            for edge in self.lineage_of(job).columns:
                 if edge.field == column.field and edge.output == column.dataset:
                     yield edge
 
     def edges_from(self, column: Column) -> Iterator[ColumnEdge]:
-        """Yield the edges from a column."""
+        """Yield the edges from a column; the graph may change in between."""
         for job in self.consumers.get(column.dataset, set()) | self.referencing_jobs.get(column.dataset, set()):
-            for edge in self.job_lineages[job].columns:
+            for edge in self.lineage_of(job).columns:
                 if edge.source_field == column.field and edge.source == column.dataset:
                     yield edge
 

@@ -1,16 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dependencies between datasets, indexed for one traversal and cached."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Graph
 from lineage.graph.records import LineageRecords
+
+_JOBS_PER_SLICE = 250
+"""Jobs indexed between two yields: some milliseconds."""
+
+_FREED_PER_SLICE = 1_000
+"""Items freed between two yields: some milliseconds."""
+
+
+def empty_steps(items: dict[Any, Any]) -> Iterator[None]:
+    """Empty a dictionary in steps: freeing a large one at once would block the event loop."""
+    while items:
+        for _ in range(min(len(items), _FREED_PER_SLICE)):
+            items.popitem()
+        yield
 
 
 class JobDependencies:
     """Data flows and column edges of one job, indexed by dataset."""
 
     def __init__(self, graph: Graph, job: JobId) -> None:
-        view = graph.job_lineages[job]
+        view = graph.lineage_of(job)
         self.columns: dict[DatasetId, set[str]] = {}
         self.from_source: dict[DatasetId, list[DatasetId]] = {}
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
@@ -46,14 +63,27 @@ class Dependencies:
 
     def columns(self, dataset: DatasetId) -> set[str]:
         """Return every column of a dataset that its schema or an edge names."""
-        found = self._columns.get(dataset)
-        if found is None:
-            record = self._lineage.datasets.get(dataset)
-            found = {field["name"] for field in record.fields()} if record else set()
-            for job in self.graph.jobs_of(dataset) | self.graph.referencing_jobs.get(dataset, set()):
-                found |= self.links(job).columns.get(dataset, set())
-            self._columns[dataset] = found
-        return found
+        for _ in self.column_steps(dataset):
+            pass
+        return self._columns[dataset]
+
+    def column_steps(self, dataset: DatasetId) -> Iterator[None]:
+        """Determine the columns of a dataset in steps: many jobs may use it."""
+        if dataset in self._columns:
+            return
+        record = self._lineage.datasets.get(dataset)
+        found = {field["name"] for field in record.fields()} if record else set()
+        jobs = self.graph.jobs_of(dataset) | self.graph.referencing_jobs.get(dataset, set())
+        for number, job in enumerate(jobs, 1):
+            found |= self.links(job).columns.get(dataset, set())
+            if number % _JOBS_PER_SLICE == 0:
+                yield
+        self._columns[dataset] = found
+
+    def free(self) -> Iterator[None]:
+        """Empty the caches in steps."""
+        yield from empty_steps(self._links)
+        yield from empty_steps(self._columns)
 
     def readers(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that read a dataset, including those that name it in lineage facets only."""
@@ -61,4 +91,4 @@ class Dependencies:
 
     def writers(self, dataset: DatasetId) -> set[JobId]:
         """Return the jobs that write a dataset."""
-        return self.graph.producers.get(dataset, set())
+        return set(self.graph.producers.get(dataset, ()))

@@ -14,16 +14,17 @@ column B if and only if B is in the impact of A.
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
-from lineage.graph.dependencies import Dependencies
+from lineage.graph.dependencies import Dependencies, empty_steps
 from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.records import LineageRecords
 
 _NODES_PER_SLICE = 500
-"""Nodes visited between two yields of a traversal: about 10 ms."""
+"""Nodes and edges visited between two yields of a traversal: up to 10 ms."""
 
 
 class Step(NamedTuple):
@@ -42,6 +43,11 @@ class Step(NamedTuple):
 
 _Transition = tuple[JobId, Step | None, Column | None]
 """A job, with the step over it and the node reached; None if the job only reads or only writes."""
+
+_Transitions = Iterator[_Transition | None]
+"""Transitions from a node; None is a pause in between, without one."""
+
+_PAUSE = (None,)
 
 
 class ReachedNode(NamedTuple):
@@ -91,7 +97,7 @@ class Traversal:
     def __init__(
         self, lineage: LineageRecords, graph: Graph, start: Column, downstream: bool, depth: int | None
     ) -> None:
-        dependencies = Dependencies(lineage, graph)
+        self._dependencies = dependencies = Dependencies(lineage, graph)
         self._all = _BreadthFirstSearch(dependencies, start, downstream, depth, certain=False)
         self._certain = _BreadthFirstSearch(dependencies, start, downstream, depth, certain=True)
         self.found = TraversalResult({}, {}, {})
@@ -107,6 +113,15 @@ class Traversal:
         yield from self._all.steps()
         yield from self._derive_datasets()
 
+    def free(self) -> Iterator[None]:
+        """Free everything found in steps; nothing else may use it."""
+        for found in self.found:
+            yield from empty_steps(found)
+        for walk in (self._all, self._certain):
+            yield from empty_steps(walk.found)
+            yield from empty_steps(walk.jobs)
+        yield from self._dependencies.free()
+
     def _derive_datasets(self) -> Iterator[None]:
         """Derive datasets: each has the distance of its nearest node and the steps of all nodes at that distance."""
         nearest: dict[DatasetId, _ShortestPaths] = {}
@@ -120,12 +135,21 @@ class Traversal:
                 known.steps.update(last.steps)
             if number % _NODES_PER_SLICE == 0:
                 yield
-        certain = {thing.dataset for thing in self._certain.found}
-        for dataset, last in nearest.items():
+        certain: set[DatasetId] = set()
+        for number, thing in enumerate(self._certain.found, 1):
+            certain.add(thing.dataset)
+            if number % _NODES_PER_SLICE == 0:
+                yield
+        for number, (dataset, last) in enumerate(nearest.items(), 1):
             how = ReachedNode(last.distance, dataset in certain, last.steps)
             self.found.datasets[dataset] = ReachedDataset(how, Column(dataset, None) in self._all.found)
-        for job, last in self._all.jobs.items():
+            if number % _NODES_PER_SLICE == 0:
+                yield
+        for number, (job, last) in enumerate(self._all.jobs.items(), 1):
             self.found.jobs[job] = ReachedNode(last.distance, job in self._certain.jobs, last.steps)
+            if number % _NODES_PER_SLICE == 0:
+                yield
+        yield from empty_steps(nearest)
 
 
 class _ShortestPaths(NamedTuple):
@@ -151,31 +175,40 @@ class _BreadthFirstSearch:
         self._depth = depth
         self._certain = certain
         self._touched: set[DatasetId] = set()
-        begin = {start} if downstream else {start, Column(start.dataset, None)}
-        if start.field is None:
-            begin |= {Column(start.dataset, field) for field in dependencies.columns(start.dataset)}
-        self._start = frozenset(begin)
+        self._start = {start} if downstream else {start, Column(start.dataset, None)}
+        self._whole = start.dataset if start.field is None else None
 
     def steps(self) -> Iterator[None]:
         """Run the search; yields after each slice."""
+        if self._whole is not None:
+            yield from self._dependencies.column_steps(self._whole)
+            self._start |= {Column(self._whole, field) for field in self._dependencies.columns(self._whole)}
         frontier: Iterable[Column] = self._start
         distance = 0
         visited = 0
         while frontier and distance != self._depth:
             distance += 1
             level: dict[Column, set[Step]] = {}
-            for thing in frontier:
-                for job, step, onward in self._transitions(thing):
-                    self._reach_job(job, distance, step)
-                    if step is not None and onward is not None and self._is_new(onward):
-                        level.setdefault(onward, set()).add(step)
+            # One dataset may have as many jobs as there are.
+            for transition in chain.from_iterable(chain(self._transitions(thing), _PAUSE) for thing in frontier):
                 visited += 1
                 if visited % _NODES_PER_SLICE == 0:
                     yield
-            self._add_implied_nodes(level)
-            for thing, steps in level.items():
+                if transition is not None:
+                    self._follow(transition, distance, level)
+            yield from self._add_implied_nodes(level)
+            for number, (thing, steps) in enumerate(level.items(), 1):
                 self.found[thing] = _ShortestPaths(distance, steps)
+                if number % _NODES_PER_SLICE == 0:
+                    yield
             frontier = level
+
+    def _follow(self, transition: _Transition, distance: int, level: dict[Column, set[Step]]) -> None:
+        """Add the job of a transition, and to `level` the node beyond it."""
+        job, step, onward = transition
+        self._reach_job(job, distance, step)
+        if step is not None and onward is not None and self._is_new(onward):
+            level.setdefault(onward, set()).add(step)
 
     def _is_new(self, thing: Column) -> bool:
         return thing not in self.found and thing not in self._start
@@ -185,10 +218,13 @@ class _BreadthFirstSearch:
         if step is not None and last.distance == distance:
             last.steps.add(step)
 
-    def _add_implied_nodes(self, level: dict[Column, set[Step]]) -> None:
-        """Add the columns of whole datasets downstream, and the rows of a column's dataset upstream."""
-        for thing, steps in list(level.items()):
+    def _add_implied_nodes(self, level: dict[Column, set[Step]]) -> Iterator[None]:
+        """Add the columns of whole datasets downstream, and the rows of a column's dataset upstream, in steps."""
+        for number, (thing, steps) in enumerate(list(level.items()), 1):
+            if number % _NODES_PER_SLICE == 0:
+                yield
             if self._downstream and thing.field is None:
+                yield from self._dependencies.column_steps(thing.dataset)
                 others = [Column(thing.dataset, field) for field in self._dependencies.columns(thing.dataset)]
             elif not self._downstream and thing.field is not None:
                 others = [Column(thing.dataset, None)]
@@ -198,12 +234,12 @@ class _BreadthFirstSearch:
                 if self._is_new(other):
                     level.setdefault(other, set()).update(steps)
 
-    def _transitions(self, thing: Column) -> Iterator[_Transition]:
+    def _transitions(self, thing: Column) -> _Transitions:
         if not self._downstream:
             return self._transitions_to_sources(thing)
         return self._transitions_of_rows(thing.dataset) if thing.field is None else self._transitions_of_column(thing)
 
-    def _transitions_of_column(self, column: Column) -> Iterator[_Transition]:
+    def _transitions_of_column(self, column: Column) -> _Transitions:
         for edge in self._dependencies.graph.edges_from(column):
             output = Column(edge.output, edge.field)
             yield _edge_transition(edge, column, output, onward=output)
@@ -219,7 +255,7 @@ class _BreadthFirstSearch:
                 if output_id not in links.with_columns:
                     yield _flow_transition(job, column.dataset, output_id, onward=Column(output_id, None))
 
-    def _transitions_of_rows(self, dataset: DatasetId) -> Iterator[_Transition]:
+    def _transitions_of_rows(self, dataset: DatasetId) -> _Transitions:
         for job in self._dependencies.readers(dataset):
             yield job, None, None
             links = self._dependencies.links(job)
@@ -227,7 +263,7 @@ class _BreadthFirstSearch:
                 if not self._certain or (dataset, output) in links.connected:
                     yield _flow_transition(job, dataset, output, onward=Column(output, None))
 
-    def _transitions_to_sources(self, thing: Column) -> Iterator[_Transition]:
+    def _transitions_to_sources(self, thing: Column) -> _Transitions:
         for edge in self._dependencies.graph.edges_into(thing):
             source = Column(edge.source, edge.source_field)
             yield _edge_transition(edge, source, thing, onward=source)
@@ -241,6 +277,7 @@ class _BreadthFirstSearch:
                     continue
                 yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, None))
                 if thing.dataset not in links.with_columns:
+                    yield from self._dependencies.column_steps(source_id)
                     for field in self._dependencies.columns(source_id):
                         yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, field))
 

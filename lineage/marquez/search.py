@@ -46,7 +46,7 @@ def search(lineage: LineageRecords, text: str, kind: str | None, by_update: bool
     for work in (index.steps(), found.steps()):
         for _ in work:
             pass
-    return found.result()
+    return {"totalCount": found.total, "results": list(found.rows())}
 
 
 class Search:
@@ -77,10 +77,15 @@ class Search:
                 done = 0
                 yield
 
-    def result(self) -> JsonObject:
-        """Return the best hits and the total number."""
+    @property
+    def total(self) -> int:
+        """Return the number of hits."""
+        return self._total
+
+    def rows(self) -> Iterator[JsonObject]:
+        """Return the best hits, best first."""
         self._drop_worst()
-        return {"totalCount": self._total, "results": [_result_json(hit) for hit in self._best]}
+        return map(_result_json, self._best)
 
     def _matching_names(self) -> Iterator[tuple[type[JobId] | type[DatasetId], str, list[str]]]:
         wanted, kind = self._query.text.lower(), self._query.kind

@@ -281,13 +281,13 @@ def test_new_job_is_shown_without_lineage_if_deriving_it_fails(tmp_path, monkeyp
 
 def test_readers_and_writers_share_one_thread(tmp_path, monkeypatch):
     threads = set()
-    refresh = Graph.refresh
+    refresh_some = Graph.refresh_some
 
-    def watched(self):
+    def watched(self, limit):
         threads.add(threading.get_ident())
-        refresh(self)
+        return refresh_some(self, limit)
 
-    monkeypatch.setattr(Graph, "refresh", watched)
+    monkeypatch.setattr(Graph, "refresh_some", watched)
 
     async def write(client, writer):
         for number in range(40):

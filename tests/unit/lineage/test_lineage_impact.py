@@ -405,3 +405,22 @@ def test_other_requests_are_served_during_a_long_search(tmp_path):
         assert many >= few + 4
 
     with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("downstream", [True, False])
+def test_a_dataset_with_many_jobs_is_searched_in_slices(downstream):
+    jobs = 4_000
+    hub, others = dataset("hub", schema=schema("a")), [dataset(f"t{number}") for number in range(jobs)]
+    lineage = fold_events(
+        event("COMPLETE", run=number, job=f"job{number}", inputs=[source], outputs=[output])
+        for number, other in enumerate(others)
+        for source, output in [(hub, other) if downstream else (other, hub)]
+    )
+    graph = Graph(lineage)
+    graph.refresh()
+    search = Traversal(lineage, graph, Column(DatasetId("s3://warehouse", "hub"), None), downstream, 1)
+    # Of all dependencies and of certain ones: every job is visited, and every node found is looked at again.
+    assert sum(1 for _ in search.steps()) >= 6 * (jobs // 500)
+    assert len(search.found.jobs) == len(search.found.datasets) == jobs
+    assert sum(1 for _ in search.free()) >= jobs // 1_000
+    assert search.size == len(search.found.datasets) == 0

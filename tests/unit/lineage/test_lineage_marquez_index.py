@@ -97,7 +97,7 @@ def test_search_equals_a_full_scan(jobs, text, namespace, by_update, limit):
         hits.sort(key=lambda job: lineage.jobs[JobId(*job)].span.last, reverse=True)
     else:
         hits.sort(key=lambda job: (job[1], job[0]))
-    found = search.result()
+    found = {"totalCount": search.total, "results": list(search.rows())}
     assert found["totalCount"] == len(hits)
     assert [(hit["namespace"], hit["name"]) for hit in found["results"]] == hits[:limit]
 
