@@ -20,7 +20,8 @@ REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEv
 """Profile that fits two cores on Kubernetes; `SMOKE_REDUCED` is the same lab as local processes."""
 
 CONFIG: Mapping[str, Mapping[str, str]] = {
-    SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true"},
+    # With keys, which every emitter, command and the page must then send; the other labs have none.
+    SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true", "lineageKeys": "true"},
     SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true"},
     SMOKE_KUBERNETES: {
         **REDUCED,

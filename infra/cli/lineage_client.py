@@ -13,14 +13,13 @@ import typer
 
 from infra.errors import LabError
 from infra.project import CREDENTIALS_FILE
-from lineage.checks.http_client import TIMEOUT, client_for
+from lineage.checks.http_client import KEY_REMEDY, REFUSED_KEY, TIMEOUT, client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import format_time, parse_time
 
 UrlOption = Annotated[str | None, typer.Option("--url", help="URL of a lineage service, instead of the stack's.")]
 
 GRAPH_PATH = "/api/v1/graph"
-_REFUSED_KEY = frozenset({401, 403})
 _RELATIVE_TIME = re.compile(r"-(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -66,7 +65,9 @@ def _json_object(service: str, path: str, exchange: Callable[[httpx.Client, str]
         raise LabError(f"{url} did not respond with JSON ({error}); is it a lineage service?") from error
     except ValueError as error:
         raise LabError(f"{error}; write the service as http://host:port") from error
-    if response.request.method == "POST" and response.status_code in _REFUSED_KEY:
+    if response.request.method == "GET" and response.status_code in REFUSED_KEY:
+        raise LabError(f"{url} responded with {response.status_code}: {_error_message(content)}; {KEY_REMEDY}")
+    if response.request.method == "POST" and response.status_code in REFUSED_KEY:
         raise LabError(
             f"{service} refused the admin key ({response.status_code}: {_error_message(content)}); that of a lab is"
             f" LINEAGE_ADMIN_KEY in .lab/STACK/{CREDENTIALS_FILE}, that of another service in admin-token of its data"

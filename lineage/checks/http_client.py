@@ -12,6 +12,11 @@ TIMEOUT = 60
 KEY_VARIABLE = "LINEAGE_READ_KEY"
 """Environment variable with the API key of a service that requires one."""
 
+REFUSED_KEY = frozenset({401, 403})
+"""Status of a request without a key that the service accepts."""
+
+KEY_REMEDY = f"set the environment variable {KEY_VARIABLE} to a key that reads, such as that in a lab's lab.env"
+
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chromium driven by Playwright, and page visits that fail on errors, dialogs and foreign requests."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ CHROMIUM = next(
 )
 NO_CHROMIUM = "no chromium on PATH (Debian: apt-get install chromium fonts-dejavu)"
 WIDE = {"width": 1280, "height": 800}
+KEY_NAME = "lineage-key"
+"""Name of the page's key in the session storage of a tab, as in page/src/state/storedKey.ts."""
+
 NARROW = {"width": 390, "height": 844}
 
 
@@ -71,9 +75,11 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser, url: str, size=WIDE, dark: bool = False) -> Iterator[Visit]:
-    """A visit that fails on script errors, dialogs and requests to other hosts."""
+def visiting(browser, url: str, size=WIDE, dark: bool = False, key: str = "") -> Iterator[Visit]:
+    """A visit, with an API key if one is given, that fails on script errors, dialogs and requests to other hosts."""
     context = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", accept_downloads=True)
+    if key:
+        context.add_init_script(f"sessionStorage.setItem({json.dumps(KEY_NAME)}, {json.dumps(key)})")
     page = context.new_page()
     visit = Visit(page, url)
     page.on("pageerror", lambda error: visit.problems.append(f"error: {error}"))

@@ -33,10 +33,10 @@ DIFFERENCE = "page-difference"
 """Screenshot of a comparison. The test that changes a table takes it."""
 
 
-def take_all(browser, url: str) -> None:
-    """Take every screenshot of `SCREENSHOTS`."""
+def take_all(browser, url: str, key: str = "") -> None:
+    """Take every screenshot of `SCREENSHOTS`; `key` reads the lineage of the service at `url`."""
     for name, (route, size, dark) in SCREENSHOTS.items():
-        with visiting(browser, url, size, dark) as visit:
+        with visiting(browser, url, size, dark, key) as visit:
             visit.open(**route)
             take(visit, name)
 

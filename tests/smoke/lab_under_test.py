@@ -98,10 +98,16 @@ class LabUnderTest:
         """Return the number of rows per order id in a table of the lake."""
         return Counter(self.table(table).column("order_id").to_pylist())
 
+    @property
+    def read_key(self) -> str:
+        """Key that reads the lineage; a lab without `lineageKeys` ignores it."""
+        return self.environment[credentials.LINEAGE_READ_KEY]
+
     def api(self, path: str, **query: object) -> dict:
         """Return a response of the lineage service."""
         url = self.environment["LAB_LINEAGE"] + path
-        return httpx.get(url, params=query, timeout=20).raise_for_status().json()
+        headers = {"Authorization": f"Bearer {self.read_key}"}
+        return httpx.get(url, params=query, headers=headers, timeout=20).raise_for_status().json()
 
     def graph(self) -> dict:
         """Return the canonical graph export."""

@@ -36,7 +36,7 @@ def browser(lab):
 
 @pytest.fixture
 def visit(browser, lab):
-    with visiting(browser, lab.environment["LAB_LINEAGE"]) as made:
+    with visiting(browser, lab.environment["LAB_LINEAGE"], key=lab.read_key) as made:
         yield made
 
 
@@ -92,4 +92,4 @@ def test_graph_marks_every_dataset_as_added_since_yesterday(visit):
 @pytest.mark.skipif(not screenshots.UPDATE, reason="screenshots are taken with UPDATE_SCREENSHOTS=1")
 def test_take_the_screenshots_of_the_documentation(browser, lab):
     """Last test of the file, so that the charts show half an hour of events, or all of them."""
-    screenshots.take_all(browser, lab.environment["LAB_LINEAGE"])
+    screenshots.take_all(browser, lab.environment["LAB_LINEAGE"], lab.read_key)

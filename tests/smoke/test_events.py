@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of a real lab: order independence, retention, checks, impact queries and forwarding."""
 
+import os
 import random
 import subprocess
 from contextlib import closing
@@ -13,6 +14,7 @@ from infra.project import PROJECT
 from infra.services.overview import enabled_features
 from lineage.access.keys import ADMIN_TOKEN_FILE
 from lineage.checks.contract import compare, load
+from lineage.checks.http_client import KEY_VARIABLE
 from lineage.events import canonical_json
 from lineage.events.own_facets import CATALOG_NAMESPACE
 from lineage.graph import Graph, LineageRecords, export_graph
@@ -90,7 +92,10 @@ def test_graph_is_equal_after_retention_rebuild_and_restart(lab, log_copy, rules
 
 def test_lineage_check_accepts_the_events_of_the_lab(lab):
     words = ["lineage", "check", lab.environment["LAB_LINEAGE"]]
-    completed = subprocess.run([PROJECT / "bin" / "lab", *words], capture_output=True, text=True, timeout=120)
+    environment = os.environ | {KEY_VARIABLE: lab.read_key}
+    completed = subprocess.run(
+        [PROJECT / "bin" / "lab", *words], env=environment, capture_output=True, text=True, timeout=120
+    )
     assert completed.returncode == 0, completed.stdout + completed.stderr
 
 

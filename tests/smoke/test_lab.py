@@ -22,6 +22,7 @@ import psutil
 import pytest
 from confluent_kafka import KafkaException
 
+from infra import credentials
 from infra.errors import LabError
 from infra.model.resources import Topic
 from infra.namespaces import (
@@ -255,11 +256,12 @@ def test_invalid_event_is_rejected_with_the_field_name(lab):
         "inputs": [],
         "outputs": [{"namespace": "", "name": "x"}],
     }
-    refused = httpx.post(f"{base}/api/v1/lineage", json=event)
+    headers = {"authorization": f"Bearer {lab.environment[credentials.LINEAGE_INGEST_KEY]}"}
+    refused = httpx.post(f"{base}/api/v1/lineage", json=event, headers=headers)
     assert refused.status_code == 422
     assert refused.json()["error"]["details"]["field"] == "outputs[0].namespace"
     broken = httpx.post(
-        f"{base}/api/v1/lineage", content=b'{"eventType": ', headers={"content-type": "application/json"}
+        f"{base}/api/v1/lineage", content=b'{"eventType": ', headers={"content-type": "application/json", **headers}
     )
     assert broken.status_code == 400
     names = [namespace["name"] for namespace in lab.api("/api/v1/namespaces")["namespaces"]]
@@ -360,6 +362,31 @@ def test_column_added_at_run_time_reaches_every_store(lab):
         assert older["version"] != newer["version"]
 
 
+def test_lineage_requires_a_key_of_the_right_scope(lab):
+    """Every emitter of the lab has sent its events with a key: the contract holds."""
+    base = lab.environment["LAB_LINEAGE"]
+    keys = {name: lab.environment[name] for name in (credentials.LINEAGE_READ_KEY, credentials.LINEAGE_INGEST_KEY)}
+    statuses = {}
+    for name, key in {"": "", **keys}.items():
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        graph = httpx.get(f"{base}/api/v1/graph", headers=headers)
+        event = httpx.post(f"{base}/api/v1/lineage", json={}, headers=headers)
+        statuses[name] = graph.status_code, event.status_code
+    read, ingest = keys
+    assert statuses == {"": (401, 401), read: (200, 403), ingest: (403, 422)}
+    stats = lab.api("/api/v1/stats")
+    assert (stats["unapplied"], stats["deadLetters"]) == ([], {})
+
+
+def test_maintenance_commands_use_the_admin_key_of_the_lab(lab):
+    before = lab.graph()
+    rebuilt = lab.lab("lineage", "rebuild")
+    assert (rebuilt.status, rebuilt.text.splitlines()[-1].endswith("; it is unchanged")) == (0, True), rebuilt.text
+    compacted = lab.lab("lineage", "compact", "-1h")
+    assert compacted.status == 0, compacted.text
+    assert lab.graph() == before
+
+
 @pytest.mark.slow
 def test_page_shows_the_change_made_by_the_new_column(lab):
     """Placed in this file because the tests of the page expect the shop's original columns."""
@@ -368,7 +395,7 @@ def test_page_shows_the_change_made_by_the_new_column(lab):
     nodes = [f"dataset:{namespace}:{name}" for namespace, name in places]
     with (
         lab_browser(lab) as browser,
-        visiting(browser, lab.environment["LAB_LINEAGE"]) as visit,
+        visiting(browser, lab.environment["LAB_LINEAGE"], key=lab.read_key) as visit,
     ):
         visit.open(since=before.isoformat(), node=nodes[0])
         for node in nodes:

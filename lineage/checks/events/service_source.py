@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from lineage.checks.events.raw_event import RawEvent
-from lineage.checks.http_client import client_for
+from lineage.checks.http_client import KEY_REMEDY, REFUSED_KEY, client_for
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import parse_time
 
@@ -75,8 +75,10 @@ def _fetch_page(client: httpx.Client, url: str, offset: int) -> Iterable[object]
         "names": "canonical",
     }
     try:
-        response = client.get(url, params=parameters).raise_for_status()
-        content = parse_json(response.content)
+        response = client.get(url, params=parameters)
+        if response.status_code in REFUSED_KEY:
+            raise PermissionError(f"it responded with {response.status_code}: {KEY_REMEDY}")
+        content = parse_json(response.raise_for_status().content)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise OSError(str(error) or repr(error)) from error
     except MalformedJson as error:

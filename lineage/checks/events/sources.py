@@ -40,6 +40,8 @@ def events_of(source: str) -> Iterator[RawEvent]:
     if source.startswith(("http://", "https://")):
         try:
             yield from events_of_service(source)
+        except PermissionError as error:
+            raise SourceError(f"cannot read the events of {source}: {error}") from error
         except (OSError, ValueError) as error:
             raise SourceError(f"cannot read the events of {source}: {error}; is the service up?") from error
         return

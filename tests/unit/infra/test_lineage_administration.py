@@ -10,7 +10,9 @@ from test_lineage_commands import JSON, events, run_lineage
 from infra import credentials
 from infra.cli.lineage_administration import KEY_VARIABLE
 from infra.project import CREDENTIALS_FILE, NAME
-from lineage.access.keys import ADMIN_TOKEN_FILE
+from lineage.access.keys import ADMIN_TOKEN_FILE, add_key
+from lineage.access.scopes import Scope
+from lineage.checks.http_client import KEY_VARIABLE as READ_KEY_VARIABLE
 from tests.bench.service_process import running_service
 
 STACK = "maintained"
@@ -96,3 +98,16 @@ def test_failed_command_exits_with_2(lab, words, message):
     code, text, error = run_lineage(*words)
     assert (code, text) == (2, "")
     assert message in error.replace("\n", " ")
+
+
+def test_reading_without_a_key_names_the_variable_that_has_it(tmp_path, monkeypatch):
+    monkeypatch.delenv(READ_KEY_VARIABLE, raising=False)
+    key = add_key(tmp_path / "keys.json", "people", [Scope.READ])
+    with running_service(tmp_path / "data", "--keys", tmp_path / "keys.json") as running:
+        commands = (["check", running.url], ["impact", "orders", "--url", running.url])
+        for words in commands:
+            code, _, error = run_lineage(*words)
+            assert (code, "responded with 401" in error, READ_KEY_VARIABLE in error) == (2, True, True), error
+        monkeypatch.setenv(READ_KEY_VARIABLE, key)
+        for words in commands:
+            assert "401" not in run_lineage(*words)[2]
