@@ -7,8 +7,9 @@ of events alone: ingestion is order-independent, and duplicates have no effect.
 """
 
 from lineage.graph.adjacency import Graph
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.export import export_graph, export_steps
-from lineage.graph.job_lineage import ColumnEdge, JobLineage, derive_job_lineage
+from lineage.graph.job_lineage import JobLineage, derive_job_lineage
 from lineage.graph.records import LineageRecords, fold_events
 from lineage.graph.run_state import SETTLED, RunOutcome, RunState, is_stale, run_outcome
 from lineage.graph.vanished_edges import VanishedEdge

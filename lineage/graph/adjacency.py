@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
+from lineage.graph.column_edges import ColumnEdge, ColumnEdges, UnpackedEdges
 from lineage.graph.job_dependencies import JobDependency
-from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, ColumnEdge, JobLineage, derive_job_lineage, without_dropped
+from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, JobLineage, derive_job_lineage, without_dropped
 from lineage.graph.job_record import JobRecord
+from lineage.graph.packed_lineage import pack_lineage, unpack_lineage
 from lineage.graph.records import LineageRecords
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,7 @@ class Graph:
         self.producers: dict[DatasetId, set[JobId]] = {}
         self.referencing_jobs: dict[DatasetId, set[JobId]] = {}
         self.job_dependencies: dict[JobDependency, set[JobId]] = {}
+        self._unpacked = UnpackedEdges()
         self._upstream_jobs: dict[JobId, set[JobId]] = {}
         self._downstream_jobs: dict[JobId, set[JobId]] = {}
         lineage.touched.update(lineage.jobs)
@@ -72,6 +75,7 @@ class Graph:
                 logger.exception("the lineage of job %s/%s cannot be derived", job.namespace, job.name)
                 self.failed[job] = repr(error)
                 self.job_lineages.setdefault(job, EMPTY_JOB_LINEAGE)
+                self._mark_unsaved(job)
                 continue
             self.failed.pop(job, None)
             self._replace_job(job, after)
@@ -107,6 +111,23 @@ class Graph:
                 if edge.source_field == column.field and edge.source == column.dataset:
                     yield edge
 
+    def packed(self, job: JobId) -> bytes | None:
+        """Return the lineage of a job for `restore`; None if it must be derived again."""
+        view = self.job_lineages.get(job)
+        return None if view is None or job in self.failed else pack_lineage(view)
+
+    def restore(self, job: JobId, packed: bytes) -> None:
+        """Set the lineage of a job, which then need not be derived; its record must be that of the same checkpoint."""
+        record = self._lineage.jobs[job]
+        view = unpack_lineage(record, packed, self._known, self._unpacked)
+        self.job_lineages[record.id] = view
+        self._add_job(record.id, view)
+        self._lineage.touched.discard(job)
+
+    def _known(self, dataset: DatasetId) -> DatasetId:
+        record = self._lineage.datasets.get(dataset)
+        return record.id if record else dataset
+
     def _derived(self, record: JobRecord) -> JobLineage:
         found = derive_job_lineage(record, self._lineage.nodes.node)
         dropped = self._lineage.catalog.dropped
@@ -119,13 +140,20 @@ class Graph:
         before = self.job_lineages.pop(job, None)
         if before is not None:
             self._discard_job(job, before)
+        self._mark_unsaved(job)
 
     def _replace_job(self, job: JobId, after: JobLineage) -> None:
         before = self.job_lineages.get(job)
         if before is not None:
             self._discard_job(job, before)
-        self.job_lineages[job] = after
-        self._add_job(job, after)
+        kept = after._replace(columns=ColumnEdges(job, after.columns, self._unpacked))
+        self.job_lineages[job] = kept
+        self._add_job(job, kept)
+        self._mark_unsaved(job)
+
+    def _mark_unsaved(self, job: JobId) -> None:
+        if self._lineage.archive is not None:
+            self._lineage.unsaved.lineages.add(job)
 
     def _add_job(self, job: JobId, view: JobLineage) -> None:
         for dataset in view.inputs:
@@ -140,6 +168,8 @@ class Graph:
             self._downstream_jobs.setdefault(dependency.upstream, set()).add(dependency.downstream)
 
     def _discard_job(self, job: JobId, view: JobLineage) -> None:
+        if isinstance(view.columns, ColumnEdges):
+            self._unpacked.discard(view.columns)
         _discard_from(self.consumers, view.inputs, job)
         _discard_from(self.producers, view.outputs, job)
         _discard_from(self.referencing_jobs, _facet_only_sources(view), job)
@@ -155,8 +185,9 @@ def _datasets_of(view: JobLineage) -> set[DatasetId]:
 
 
 def _facet_only_sources(view: JobLineage) -> set[DatasetId]:
-    sources = {flow.source for flow in view.flows} | {edge.source for edge in view.columns}
-    return sources - view.inputs
+    columns = view.columns
+    of_columns = columns.sources if isinstance(columns, ColumnEdges) else {edge.source for edge in columns}
+    return ({flow.source for flow in view.flows} | of_columns) - view.inputs
 
 
 def _discard_from(index: dict[_Key, set[_Value]], keys: Iterable[_Key], value: _Value) -> None:

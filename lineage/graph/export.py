@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from lineage.events.ids import JobId, JsonObject, identity_json
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dataset_record import DatasetRecord
-from lineage.graph.job_lineage import ColumnEdge, JobLineage
+from lineage.graph.job_lineage import JobLineage
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import SETTLED, run_outcome
 

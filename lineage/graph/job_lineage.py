@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job's current lineage, derived from its record: datasets, flows between them, columns, vanished edges."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.current_runs import current_runs
 from lineage.graph.facet_references import lineage_sources
 from lineage.graph.job_dependencies import JobDependency, job_dependencies
@@ -15,22 +16,6 @@ from lineage.graph.mergeable import Facets, Register
 from lineage.graph.run_history import Direction, Edge
 from lineage.graph.run_record import RunRecord
 from lineage.graph.vanished_edges import VanishedEdge, vanished_edges
-
-
-class ColumnEdge(NamedTuple):
-    """A column of `output` (None: the dataset as a whole) depends on a column of `source`.
-
-    `type` is DIRECT or INDIRECT; None if the emitter omits it.
-    """
-
-    job: JobId
-    output: DatasetId
-    field: str | None
-    source: DatasetId
-    source_field: str
-    type: str | None
-    subtype: str | None
-    masking: bool
 
 
 class DataFlow(NamedTuple):
@@ -49,7 +34,7 @@ class JobLineage(NamedTuple):
     inputs: frozenset[DatasetId]
     outputs: frozenset[DatasetId]
     flows: frozenset[DataFlow]
-    columns: frozenset[ColumnEdge]
+    columns: Collection[ColumnEdge]
     vanished: tuple[VanishedEdge, ...]
     latest_run: RunRecord | None
     authoritative_run: RunRecord | None = None

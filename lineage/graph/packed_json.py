@@ -2,13 +2,11 @@
 """Large facets in memory: compressed, a hundredth of the size of the objects that they are unpacked to."""
 
 from hashlib import blake2b
-from marshal import dumps, loads
-from threading import local
+from marshal import dumps
 from typing import TypeAlias
 
-import zstandard
-
 from lineage.events.ids import JsonObject
+from lineage.graph.packing import compressed, unpack
 
 PACKED_FACETS = frozenset(
     {
@@ -18,7 +16,6 @@ PACKED_FACETS = frozenset(
 )
 """Facets that are packed; with many columns these are nearly all of a service's memory."""
 
-_LEVEL = 1
 _DIGEST_BYTES = 16
 
 _FORMAT = 2
@@ -33,8 +30,7 @@ class PackedJson:
     def __init__(self, value: JsonObject) -> None:
         plain = dumps(value, _FORMAT)
         self.digest = blake2b(plain, digest_size=_DIGEST_BYTES).digest()
-        # A copy: the compressor returns bytes within a block of memory for the longest possible result.
-        self._body = bytes(memoryview(_threads.compressor.compress(plain)))
+        self._body = compressed(plain)
 
     @classmethod
     def of_bytes(cls, stored: bytes) -> "PackedJson":
@@ -49,7 +45,7 @@ class PackedJson:
     @property
     def value(self) -> JsonObject:
         """Return the object, a new one each time."""
-        value: JsonObject = loads(_threads.decompressor.decompress(self._body))
+        value: JsonObject = unpack(self._body)
         return value
 
 
@@ -75,14 +71,3 @@ def digest_of(value: StoredJson) -> bytes:
         if isinstance(value, PackedJson)
         else blake2b(dumps(value, _FORMAT), digest_size=_DIGEST_BYTES).digest()
     )
-
-
-class _Threads(local):
-    """Contexts of each thread: they are not thread-safe, and expensive to make."""
-
-    def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        self.decompressor = zstandard.ZstdDecompressor()
-
-
-_threads = _Threads()

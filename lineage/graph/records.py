@@ -48,16 +48,21 @@ MAX_RECALLED = 32
 
 @dataclass(slots=True)
 class Unsaved:
-    """Records that have changed since they were saved; runs also if they have left memory."""
+    """Records that have changed since they were saved; runs also if they have left memory.
+
+    `lineages` are jobs whose lineage was derived again.
+    """
 
     catalog: set[CatalogKey] = field(default_factory=set)
     datasets: set[DatasetId] = field(default_factory=set)
     jobs: set[JobId] = field(default_factory=set)
     namespaces: set[str] = field(default_factory=set)
     runs: set[RunId] = field(default_factory=set)
+    lineages: set[JobId] = field(default_factory=set)
 
     def __len__(self) -> int:
-        return len(self.catalog) + len(self.datasets) + len(self.jobs) + len(self.namespaces) + len(self.runs)
+        named = (self.catalog, self.datasets, self.jobs, self.namespaces, self.runs, self.lineages)
+        return sum(len(names) for names in named)
 
 
 @dataclass(slots=True)

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dependencies import Dependencies, empty_steps
-from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.records import LineageRecords
 
 _NODES_PER_SLICE = 500

@@ -9,9 +9,9 @@ from lineage.events.own_facets import DATASET_FACET, DELETED_FACET
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.dataset_uses import Uses
-from lineage.graph.job_lineage import ColumnEdge
 from lineage.graph.job_record import JobRecord
 from lineage.graph.run_record import RunRecord
 from lineage.marquez.column_facets import Transformations

@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 
 from lineage.events import JsonObject
-from lineage.graph.job_lineage import ColumnEdge
+from lineage.graph.column_edges import ColumnEdge
 
 
 class Transformations:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from lineage.events.ids import DatasetId, JobId, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
+from lineage.graph.adjacency import Graph
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import (
     Key,
@@ -30,12 +31,14 @@ _RECORDS_OF_LAST_STEP = 400
 _T = TypeVar("_T")
 
 
-def save_steps(lineage: LineageRecords, state: StateFile) -> Iterator[None]:
-    """Write the changed records in steps. After the last one all are written."""
-    while len(lineage.unsaved) > _RECORDS_OF_LAST_STEP:
-        _save_some(lineage, state, _RECORDS_PER_STEP)
+def save_steps(lineage: LineageRecords, graph: Graph, state: StateFile) -> Iterator[None]:
+    """Write the changed records in steps, and the lineage of jobs. After the last one all are written."""
+    while len(lineage.unsaved) + len(lineage.touched) > _RECORDS_OF_LAST_STEP:
+        graph.refresh_some(_RECORDS_PER_STEP)
+        _save_some(lineage, graph, state, _RECORDS_PER_STEP)
         yield
-    _save_some(lineage, state, _RECORDS_OF_LAST_STEP)
+    graph.refresh()
+    _save_some(lineage, graph, state, _RECORDS_OF_LAST_STEP)
 
 
 def mark_unsaved(lineage: LineageRecords, key: Key) -> None:
@@ -54,7 +57,7 @@ def mark_unsaved(lineage: LineageRecords, key: Key) -> None:
             unsaved.runs.add(RunId(identity[2], JobId(*identity[:2])))
 
 
-def _save_some(lineage: LineageRecords, state: StateFile, limit: int) -> None:
+def _save_some(lineage: LineageRecords, graph: Graph, state: StateFile, limit: int) -> None:
     unsaved = lineage.unsaved
     runs = _taken(unsaved.runs, limit)
     in_memory = [run for run in runs if run.run in lineage.jobs[run.job].runs.loaded]
@@ -67,6 +70,7 @@ def _save_some(lineage: LineageRecords, state: StateFile, limit: int) -> None:
         *(namespace_snapshot(lineage, namespace) for namespace in _taken(unsaved.namespaces, limit)),
     ]
     state.write(found)
+    state.write_lineages((job, graph.packed(job)) for job in _taken(unsaved.lineages, limit))
 
 
 def _dataset_record(lineage: LineageRecords, name: DatasetId) -> Snapshot:

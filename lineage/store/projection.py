@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lineage.events import Event, EventError, JobId
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.snapshot import Snapshot, Subject, restore
+from lineage.graph.snapshot import Key, Snapshot, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
 from lineage.store.checkpoint import mark_unsaved, save_steps
@@ -61,6 +61,8 @@ class Projection:
         saved = self.state.position if self.state else None
         known = self._log.snapshots.all() if self.state is None or saved is None else self.state.records()
         yield from self._restore(known, saved=saved is not None)
+        if self.state is not None and saved is not None:
+            yield from self._restore_lineages(self.state)
         self.restoring = False
         self.position = saved or 0
         yield from self._read_log()
@@ -104,7 +106,7 @@ class Projection:
     def save(self) -> Iterator[None]:
         """Write changed records to the state file in steps. After the last one it is consistent, to be committed."""
         if self.state is not None:
-            yield from save_steps(self.lineage, self.state)
+            yield from save_steps(self.lineage, self.graph, self.state)
 
     def commit(self) -> None:
         """Make a checkpoint, which must follow the last step of `save` before another event is applied.
@@ -120,16 +122,28 @@ class Projection:
                 self._log.set_position(STATE_POSITION, self.position)
 
     def _restore(self, snapshots: Iterator[Snapshot], saved: bool) -> Iterator[None]:
-        """Restore records, those of the state file (`saved`) or of the log; the runs of a job follow each other."""
-        job = None
+        """Restore records: those of the state file (`saved`), which has archived runs, or all of the log."""
+        job: JobId | None = None
         for count, snapshot in enumerate(snapshots, start=1):
             restore(self.lineage, [snapshot])
             if self.state is not None and not saved:
                 mark_unsaved(self.lineage, snapshot.key)
-            if snapshot.key.subject is Subject.RUN:
-                job, previous = JobId(*snapshot.key.identity[:2]), job
-                if previous is not None and previous != job:
-                    self._archive_runs(previous)
+                job = self._archive_restored(snapshot.key, job)
+            if count % _EVENTS_PER_STEP == 0:
+                yield
+
+    def _archive_restored(self, key: Key, previous: JobId | None) -> JobId | None:
+        """Archive the runs of the `previous` job once those of the next one follow; return the job of a run."""
+        if key.subject is not Subject.RUN:
+            return None
+        job = JobId(*key.identity[:2])
+        if previous is not None and previous != job:
+            self._archive_runs(previous)
+        return job
+
+    def _restore_lineages(self, state: StateFile) -> Iterator[None]:
+        for count, (job, packed) in enumerate(state.lineages(), start=1):
+            self.graph.restore(job, packed)
             if count % _EVENTS_PER_STEP == 0:
                 yield
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import lineage
+from lineage.events.ids import JobId
 from lineage.graph.snapshot import Key, Snapshot
 from lineage.rules import Rules
 from lineage.store.rows import row_key
@@ -27,6 +28,12 @@ CREATE TABLE records (
     key TEXT NOT NULL,      -- identity of the subject, canonical JSON
     body BLOB NOT NULL,
     PRIMARY KEY (kind, key)
+) STRICT;
+CREATE TABLE lineages (
+    namespace TEXT NOT NULL, -- job
+    name TEXT NOT NULL,
+    body BLOB NOT NULL,      -- derived lineage of the job as of the checkpoint
+    PRIMARY KEY (namespace, name)
 ) STRICT;
 CREATE TABLE jobs (
     number INTEGER PRIMARY KEY,
@@ -127,6 +134,23 @@ class StateFile:
     def remove(self, keys: Iterable[Key]) -> None:
         """Remove records that are no longer in memory."""
         self.connection.executemany("DELETE FROM records WHERE kind = ? AND key = ?", map(row_key, keys))
+
+    def lineages(self) -> Iterator[tuple[JobId, bytes]]:
+        """Yield the lineage of jobs as of the last checkpoint."""
+        place = ("", "")
+        query = "SELECT namespace, name, body FROM lineages WHERE (namespace, name) > (?, ?) ORDER BY 1, 2 LIMIT ?"
+        while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
+            for namespace, name, body in rows:
+                yield JobId(namespace, name), body
+            place = rows[-1][:2]
+
+    def write_lineages(self, lineages: Iterable[tuple[JobId, bytes | None]]) -> None:
+        """Write the lineage of jobs; remove that of a job without any."""
+        for job, body in lineages:
+            if body is None:
+                self.connection.execute("DELETE FROM lineages WHERE namespace = ? AND name = ?", job)
+            else:
+                self.connection.execute("REPLACE INTO lineages VALUES (?, ?, ?)", (*job, body))
 
     def commit(self, position: int) -> None:
         """Make a checkpoint: the state contains all events up to number `position`."""

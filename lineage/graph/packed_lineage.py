@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lineage of a job in a checkpoint: a start need not derive it again."""
+
+from collections.abc import Callable, Iterable
+
+from lineage.events.ids import DatasetId, JobId
+from lineage.graph.column_edges import ColumnEdges, UnpackedEdges
+from lineage.graph.job_dependencies import JobDependency
+from lineage.graph.job_lineage import DataFlow, JobLineage
+from lineage.graph.job_record import JobRecord
+from lineage.graph.packing import pack, unpack
+from lineage.graph.run_history import Direction
+from lineage.graph.run_record import RunRecord
+from lineage.graph.vanished_edges import VanishedEdge
+
+
+def pack_lineage(lineage: JobLineage) -> bytes:
+    """Return the lineage of a job packed; of its runs only their UUIDs."""
+    edges = lineage.columns
+    assert isinstance(edges, ColumnEdges), "the lineage is that of a graph"
+    return pack(
+        (
+            _plain(lineage.inputs),
+            _plain(lineage.outputs),
+            [(*flow.source, *flow.output) for flow in lineage.flows],
+            (len(edges), _plain(edges.sources), bytes(edges)),
+            [(edge.direction.value, *edge.dataset, *edge[2:]) for edge in lineage.vanished],
+            [(*dependency.upstream, *dependency.downstream) for dependency in lineage.dependencies],
+            [run.id.run if run else None for run in (lineage.latest_run, lineage.authoritative_run)],
+        )
+    )
+
+
+def unpack_lineage(
+    record: JobRecord, packed: bytes, known: Callable[[DatasetId], DatasetId], unpacked: UnpackedEdges
+) -> JobLineage:
+    """Return the lineage of a job, whose record is that of the same checkpoint.
+
+    `known` returns one object for equal identities, which saves memory. `unpacked` are the edges of the graph.
+    """
+    inputs, outputs, flows, (size, sources, edges), vanished, dependencies, runs = unpack(packed)
+    latest, authoritative = (_run(record, uuid) for uuid in runs)
+    return JobLineage(
+        inputs=_datasets(inputs, known),
+        outputs=_datasets(outputs, known),
+        flows=frozenset(DataFlow(known(DatasetId(*row[:2])), known(DatasetId(*row[2:]))) for row in flows),
+        columns=ColumnEdges.of_bytes(record.id, edges, size, _datasets(sources, known), unpacked),
+        vanished=tuple(_vanished(*row) for row in vanished),
+        latest_run=latest,
+        authoritative_run=authoritative,
+        dependencies=frozenset(JobDependency(JobId(*row[:2]), JobId(*row[2:])) for row in dependencies),
+    )
+
+
+def _plain(datasets: Iterable[DatasetId]) -> list[tuple[str, ...]]:
+    return [tuple(dataset) for dataset in datasets]
+
+
+def _datasets(rows: Iterable[tuple[str, str]], known: Callable[[DatasetId], DatasetId]) -> frozenset[DatasetId]:
+    return frozenset(known(DatasetId(*row)) for row in rows)
+
+
+def _vanished(direction: str, namespace: str, name: str, since: int, reason: str, run: str | None) -> VanishedEdge:
+    return VanishedEdge(Direction(direction), DatasetId(namespace, name), since, reason, run)
+
+
+def _run(record: JobRecord, uuid: str | None) -> RunRecord | None:
+    return None if uuid is None else record.runs[uuid]
