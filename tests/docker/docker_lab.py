@@ -4,15 +4,24 @@
 import os
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
 import docker
 from docker.models.containers import Container
 
+from infra.services import connect
 from infra.targets.labels import PART_LABEL, ROLE_LABEL, SERVICE_ROLE, STACK_LABEL
 from tests.smoke.lab_under_test import CommandResult, LabUnderTest
 from tests.stack_files import SMOKE_DOCKER
+
+_HERDER_THREAD = '"DistributedHerder'
+_DUMP_END = "JNI global ref"
+"""Part of the last line of a thread dump."""
+
+_DUMP_SECONDS = 20
 
 
 class DockerLab(LabUnderTest):
@@ -21,6 +30,26 @@ class DockerLab(LabUnderTest):
     def __init__(self, daemon: docker.DockerClient) -> None:
         super().__init__(SMOKE_DOCKER)
         self.daemon = daemon
+
+    def lab(self, *words: str, seconds: int = 600) -> CommandResult:
+        """Run `bin/lab WORDS --stack STACK`. If `up` fails, Connect's threads say what it waits for."""
+        result = super().lab(*words, seconds=seconds)
+        if result.status != 0 and words[0] == "up":
+            print(self._threads_of_connect(), file=sys.stderr)
+        return result
+
+    def _threads_of_connect(self) -> str:
+        """Return the stack of the thread that starts Connect, if it runs."""
+        container = self.containers().get(connect.NAME)
+        if container is None or container.status != "running":
+            return "Connect does not run"
+        container.kill("SIGQUIT")
+        deadline = time.monotonic() + _DUMP_SECONDS
+        while _DUMP_END not in (log := container.logs(tail=2_000).decode(errors="replace")):
+            if time.monotonic() > deadline:
+                return f"Connect wrote no thread dump within {_DUMP_SECONDS} s"
+            time.sleep(0.2)
+        return "\n\n".join(stack for stack in log.split("\n\n") if _HERDER_THREAD in stack) or "no herder thread"
 
     @property
     def _filter(self) -> dict[str, str]:
