@@ -22,7 +22,8 @@ from lineage_events import NAMESPACE, body, dataset, encode
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-START_SECONDS = 30
+START_SECONDS = 60
+RESPONSE_SECONDS = 60
 
 
 def launch(*arguments):
@@ -65,13 +66,13 @@ def wait_until_healthy(url):
 
 
 def get(url, path):
-    with urlopen(f"{url}/api/v1{path}", timeout=10) as response:
+    with urlopen(f"{url}/api/v1{path}", timeout=RESPONSE_SECONDS) as response:
         return json.load(response)
 
 
 def post(url, content):
     request = Request(f"{url}/api/v1/lineage", encode(content), {"Content-Type": "application/json"})
-    with urlopen(request, timeout=10) as response:
+    with urlopen(request, timeout=RESPONSE_SECONDS) as response:
         return response.status
 
 
