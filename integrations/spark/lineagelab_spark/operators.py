@@ -242,8 +242,8 @@ class _Operators:
             return [source]
         plain = source.transformed(Subtype.TRANSFORMATION)
         whole = generator.kind in {"Explode", "PosExplode"} and scope.column(generator.children[0]).is_source
-        if generator.kind == "PosExplode" and width == 2 and whole:
-            return [plain, source]
+        if generator.kind == "PosExplode" and width == 2:
+            return [plain if whole else plain.because(generator.kind), source]
         if generator.kind == "Inline" or not (width == 1 or whole):
             plain = plain.because(generator.kind)
         return [plain] * width

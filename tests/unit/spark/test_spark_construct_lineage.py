@@ -123,6 +123,14 @@ def test_exploded_array_of_structs_keeps_its_fields_and_multiplies_rows(sales: D
 
 
 @pytest.mark.usefixtures("sales")
+def test_only_the_position_in_a_computed_array_is_unknown(spark: SparkSession) -> None:
+    lineage = lineage_dsl.of(spark.sql("SELECT posexplode(filter(numbers, x -> x > price)) FROM sales"))
+
+    assert lineage.unknown_columns == {"pos": {"PosExplode"}}
+    assert columns(lineage)["col"] == {"numbers TRANSFORMATION", "numbers FILTER", "price FILTER"}
+
+
+@pytest.mark.usefixtures("sales")
 def test_unknown_column_does_not_affect_the_others(spark: SparkSession) -> None:
     lineage = lineage_dsl.of(spark.sql("SELECT id, max(struct(price p, amount q)).p AS v FROM sales GROUP BY id"))
 
