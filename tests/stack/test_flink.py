@@ -207,8 +207,8 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
         found = KIND.read(lab.inputs("survivor"), OperationContext())
         return found.inputs if found else None
 
-    # Between its attempts the job is STARTING.
-    assert until(lambda: inputs() == lab.inputs("survivor"), seconds=120)
+    # Between its attempts the job is STARTING, for as long as the new task manager takes to start.
+    assert until(lambda: inputs() == lab.inputs("survivor"), seconds=300)
     assert lab.state(job) == "RUNNING"
 
 

@@ -67,6 +67,7 @@ public final class S3ArchiveSinkTask extends SinkTask {
             new ErrantRecordHandler(context.errantRecordReporter(), config.toleratesErrors()),
             clock);
     retryTimeout = new RetryTimeout(clock, config.getLong(ArchiveConfig.RETRY_TIMEOUT_MS));
+    verifyStore();
   }
 
   @Override
@@ -130,6 +131,15 @@ public final class S3ArchiveSinkTask extends SinkTask {
   public void stop() {
     if (archive != null) {
       archive.store().close();
+    }
+  }
+
+  /** Fail before Connect reports the task as running, if the store denies access. */
+  private void verifyStore() {
+    try {
+      archive.log().verifyStore();
+    } catch (final StoreUnavailableException e) {
+      LOG.warn("{} Retrying once partitions are assigned.", e.getMessage());
     }
   }
 

@@ -37,7 +37,7 @@ final class WriteAheadLog {
    * @throws ConnectException if the store does not support conditional writes
    */
   Optional<Newest> newest(final TopicPartition partition) {
-    verifyConditionalWrites();
+    verifyStore();
     return store.first(keys.logPrefix(partition)).map(this::read);
   }
 
@@ -55,10 +55,13 @@ final class WriteAheadLog {
   }
 
   /**
-   * Check once that the store rejects the second of two conditional writes of the marker. A store
-   * that accepts it would let two tasks overwrite each other's log entries.
+   * Check once that the archive can be written, and that the store rejects the second of two
+   * conditional writes of the marker. A store that accepts it would let two tasks overwrite each
+   * other's log entries.
+   *
+   * @throws ConnectException if the store does not support conditional writes, or denies access
    */
-  private void verifyConditionalWrites() {
+  void verifyStore() {
     if (isStoreVerified) {
       return;
     }

@@ -31,6 +31,14 @@ class StoreFailureTest extends SinkTaskTestBase {
   }
 
   @Test
+  void failsBeforePartitionsAreAssigned() {
+    options.put(ArchiveConfig.BUCKET, "no-such-bucket");
+    final SimulatedWorker worker = track(SimulatedWorker.of(options, topics, clock, null));
+
+    assertThatThrownBy(worker::start).hasMessageContaining("the bucket does not exist");
+  }
+
+  @Test
   void failsAtOnceOnWrongCredentialsWithoutLoggingTheSecret() {
     options.put(ArchiveConfig.SECRET_KEY, "not-the-secret");
     assertThatThrownBy(() -> start(ORDERS))
@@ -97,9 +105,9 @@ class StoreFailureTest extends SinkTaskTestBase {
     final ObjectStore real = S3ObjectStore.open(new ArchiveConfig(options));
     final S3ArchiveSinkTask task =
         new S3ArchiveSinkTask(config -> new OverwritingStore(real), clock);
-    final SimulatedWorker worker = track(new SimulatedWorker(task, options, topics, null)).start();
+    final SimulatedWorker worker = track(new SimulatedWorker(task, options, topics, null));
 
-    assertThatThrownBy(() -> worker.assign(List.of(ORDERS)))
+    assertThatThrownBy(worker::start)
         .isInstanceOf(ConnectException.class)
         .hasMessageContaining("ignores If-None-Match");
   }
