@@ -39,6 +39,9 @@ INHERITED_VARIABLES = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ"
 POLL_SECONDS = 0.2
 """Polling interval of followed logs and running tasks."""
 
+_NOT_STARTED = frozenset({"BACKOFF", "FATAL"})
+"""States of a program whose process could not be started, or of a service that failed within its first second."""
+
 _programs_lock = threading.Lock()
 
 
@@ -191,8 +194,17 @@ class Supervisor:
             self._call(lambda api: api.reloadConfig())
 
     def run(self, name: str) -> None:
-        """Start a program; does nothing if it runs."""
-        self._call(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED)
+        """Start a program; does nothing if it runs.
+
+        Raises:
+            ServiceError: it cannot be started. One that was started and failed at once is none: supervisord rejects the
+                request also if the program has ended before its response.
+        """
+        if self._call(lambda api: api.startProcess(name, False), Faults.ALREADY_STARTED, Faults.SPAWN_ERROR):
+            return
+        state = self.state(name)
+        if state is not None and state.status in _NOT_STARTED:
+            raise ServiceError(f"{name} cannot be started: {state.explanation}; log: {self.log_path(name)}")
 
     def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
         """Start a program and wait for its end; `show` receives each line of its output."""
@@ -252,16 +264,16 @@ class Supervisor:
         except (OSError, configparser.Error, ValueError) as error:
             raise ServiceError(f"{path} cannot be read ({error}); `pulumi up --refresh` rewrites it") from error
 
-    def _call(self, request: Callable[[Any], Any], harmless: int | None = None) -> Any:  # noqa: ANN401
+    def _call(self, request: Callable[[Any], Any], *harmless: int) -> Any:  # noqa: ANN401
         """Call the XML-RPC API over a new connection, as the transport is not thread-safe.
 
-        Returns None for a fault with code `harmless`.
+        Returns None for a fault with one of the codes `harmless`.
         """
         transport = SupervisorTransport(None, None, f"unix://{socket_path(self.root)}")
         try:
             return request(xmlrpc.client.ServerProxy("http://lab", transport=transport).supervisor)
         except xmlrpc.client.Fault as fault:
-            if harmless is not None and fault.faultCode == harmless:
+            if fault.faultCode in harmless:
                 return None
             raise ServiceError(f"supervisord of {self.root} rejected the request: {fault.faultString}") from fault
         except (OSError, xmlrpc.client.ProtocolError) as error:

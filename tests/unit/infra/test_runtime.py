@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `Runtime` interface, tested on processes under supervisord and on containers of a Docker daemon."""
 
+import shutil
 import subprocess
 import sys
 import uuid
@@ -222,3 +223,26 @@ def test_data_of_a_process_is_its_folder(tmp_path):
     with ShellProcesses(tmp_path).data("store", "data") as data:
         assert data == folder
     assert ShellProcesses(tmp_path).volume_location("store", "data") == str(folder)
+
+
+def test_task_that_ends_before_supervisord_responds_was_started(tmp_path):
+    processes = shell_processes(tmp_path)
+    try:
+        processes.create("failing", "exit 7", is_service=False)
+        for _ in range(60):
+            processes.run("failing")
+            await_truthy(lambda: not processes.require_state("failing").alive)
+            assert processes.require_state("failing").exit_status == 7
+    finally:
+        processes.clear()
+
+
+def test_program_that_cannot_be_started_is_an_error_with_the_cause(tmp_path):
+    processes = shell_processes(tmp_path)
+    try:
+        processes.create("missing", "exit 0", is_service=False)
+        shutil.rmtree(processes.root / "services" / "missing")
+        with pytest.raises(ServiceError, match=r"missing cannot be started: .*"):
+            processes.run("missing")
+    finally:
+        processes.clear()
