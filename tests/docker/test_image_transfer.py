@@ -27,7 +27,7 @@ from tests.small_images import small_images
 
 BUILD = "bin/lab images build --stack docker"
 ONE, TWO = "lineage-lab-test/push-one:k1", "lineage-lab-test/push-two:k2"
-READY_SECONDS = 30
+READY_SECONDS = 90
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def await_answer(url, process):
 
 
 def get(url):
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=10) as response:
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=60) as response:
         return json.load(response)
 
 

@@ -137,5 +137,5 @@ class ReportedLineage:
         }
 
     def _get(self, path: str, **parameters: object) -> dict[str, Any]:
-        answer = httpx.get(f"{self.url}/api/v1{path}", params=parameters, timeout=20, trust_env=False)
+        answer = httpx.get(f"{self.url}/api/v1{path}", params=parameters, timeout=60, trust_env=False)
         return answer.json() if answer.is_success else {}

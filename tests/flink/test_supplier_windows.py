@@ -52,11 +52,11 @@ class Registry:
     def register(self, topic):
         """Register the schema of orders for a topic and return its id."""
         body = {"schema": json.dumps(ORDER)}
-        answer = httpx.post(f"{self.url}/subjects/{topic}-value/versions", json=body, timeout=20, trust_env=False)
+        answer = httpx.post(f"{self.url}/subjects/{topic}-value/versions", json=body, timeout=60, trust_env=False)
         return answer.raise_for_status().json()["id"]
 
     def schema(self, schema_id):
-        answer = httpx.get(f"{self.url}/schemas/ids/{schema_id}", timeout=20, trust_env=False)
+        answer = httpx.get(f"{self.url}/schemas/ids/{schema_id}", timeout=60, trust_env=False)
         return fastavro.parse_schema(json.loads(answer.raise_for_status().json()["schema"]))
 
 

@@ -86,7 +86,7 @@ def test_port_forward_reaches_a_service(namespace):
     namespace.apply(service("web"), pod("web", SERVE))
     namespace.await_condition("condition=Ready", "pod/web")
     with namespace.port_forward("service/web", 80) as port:
-        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=10).read() == b"web\n"
+        assert urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60).read() == b"web\n"
 
 
 def test_stateful_set_keeps_its_data_and_its_volume_is_renewed(namespace, kubectl, cluster_command):
@@ -158,7 +158,7 @@ def test_containers_survive_a_restart_of_the_kubelet(namespace, cluster_command)
     cluster_command("stop-kubelet")
     try:
         url = f"http://{before['status']['podIP']}:{HTTP_PORT}/"
-        assert urllib.request.urlopen(url, timeout=10).read() == b"web\n"
+        assert urllib.request.urlopen(url, timeout=60).read() == b"web\n"
         with pytest.raises(KubectlError):
             namespace.exec("web", "true")
         namespace.apply(pod("later", SLEEP))

@@ -20,7 +20,7 @@ from tests.packages.conftest import REPOSITORY
 from tests.unit.shop.postgres_server import PostgresServer
 
 SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
-START_SECONDS = 30
+START_SECONDS = 90
 RUN = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 PLUGIN_TEST = """

@@ -134,7 +134,7 @@ def test_a_page_of_another_origin_reads_and_changes_nothing(browser, empty):
 def test_a_rebound_name_is_refused(empty):
     request = Request(f"{empty.url}/api/v1/graph", headers={"Host": "rebind.attacker.example"})
     with pytest.raises(OSError, match="421"):
-        urlopen(request, timeout=10)
+        urlopen(request, timeout=60)
 
 
 def test_hostile_names_do_not_take_the_page_away(browser, empty):
@@ -144,7 +144,7 @@ def test_hostile_names_do_not_take_the_page_away(browser, empty):
     body = json.dumps(event_of("odd facets", 30, odd)).encode()
     # Facets that the graph uses are validated; whether this one is or not, the page must be usable.
     with suppress(HTTPError):
-        urlopen(Request(f"{empty.url}/api/v1/lineage", body, {"Content-Type": "application/json"}), timeout=10).close()
+        urlopen(Request(f"{empty.url}/api/v1/lineage", body, {"Content-Type": "application/json"}), timeout=60).close()
     with visiting(browser, empty.url) as visit:
         visit.open()
         assert "job:shop:shop" in visit.cards()
@@ -175,7 +175,7 @@ def test_the_page_asks_for_a_key_and_shares_it_between_tabs(browser, site, tmp_p
         served = Served(process)
         body = json.dumps(event_of("shop", 1)).encode()
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {sender}"}
-        with urlopen(Request(f"{served.url}/api/v1/lineage", body, headers), timeout=10):
+        with urlopen(Request(f"{served.url}/api/v1/lineage", body, headers), timeout=60):
             pass
         context = browser.new_context()
         try:

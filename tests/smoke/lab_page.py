@@ -14,7 +14,7 @@ from tests.smoke.lab_under_test import LabUnderTest
 @contextmanager
 def lab_browser(lab: LabUnderTest) -> Iterator:
     """Provide a browser; skip the test, with the reason, if the page or a browser is not installed."""
-    answer = httpx.get(lab.environment["LAB_LINEAGE"], timeout=20)
+    answer = httpx.get(lab.environment["LAB_LINEAGE"], timeout=60)
     if answer.status_code == 503:
         pytest.skip("this lab has no lineage page; bin/lab setup prints why the build failed")
     answer.raise_for_status()

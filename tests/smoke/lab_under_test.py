@@ -107,7 +107,7 @@ class LabUnderTest:
         """Return a response of the lineage service."""
         url = self.environment["LAB_LINEAGE"] + path
         headers = {"Authorization": f"Bearer {self.read_key}"}
-        return httpx.get(url, params=query, headers=headers, timeout=20).raise_for_status().json()
+        return httpx.get(url, params=query, headers=headers, timeout=60).raise_for_status().json()
 
     def graph(self) -> dict:
         """Return the canonical graph export."""

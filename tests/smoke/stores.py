@@ -79,7 +79,7 @@ class PipelineStores:
             }
         )
         try:
-            for number in consumer.list_topics(topic, timeout=10).topics[topic].partitions:
+            for number in consumer.list_topics(topic, timeout=60).topics[topic].partitions:
                 consumer.assign([TopicPartition(topic, number, 0)])
                 yield from self._read_to_end(consumer, f"{topic}[{number}]")
         finally:
@@ -131,12 +131,12 @@ class PipelineStores:
     def registry(self, path: str) -> Any:
         """Return a response of the schema registry's Confluent API."""
         url = self._environment["LAB_SCHEMA_REGISTRY"] + CONFLUENT_API + path
-        return httpx.get(url, timeout=20, trust_env=False).raise_for_status().json()
+        return httpx.get(url, timeout=60, trust_env=False).raise_for_status().json()
 
     def connect(self, path: str) -> Any:
         """Return a response of the Kafka Connect REST API."""
         url = self._environment["LAB_CONNECT"] + path
-        return httpx.get(url, timeout=20, trust_env=False).raise_for_status().json()
+        return httpx.get(url, timeout=60, trust_env=False).raise_for_status().json()
 
     @cached_property
     def _catalog(self) -> Catalog:

@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 FLINK_JOBS = (JOB_ICEBERG_INGESTION, JOB_SUPPLIER_WINDOWS)
 MORE_ORDERS = 300
-ABORT_TIMEOUT_SECONDS = 30
+ABORT_TIMEOUT_SECONDS = 90
 """Timeout of the ABORT event; a few seconds on an idle machine."""
 
 RECOVERY_SECONDS = 180
@@ -50,7 +50,7 @@ def shop(lab):
 
 def flink(lab, path, method="GET"):
     """Return a response of Flink's REST API."""
-    answer = httpx.request(method, lab.environment["LAB_FLINK"] + path, timeout=20, trust_env=False)
+    answer = httpx.request(method, lab.environment["LAB_FLINK"] + path, timeout=60, trust_env=False)
     return answer.raise_for_status().json()
 
 

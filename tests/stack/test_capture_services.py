@@ -153,7 +153,7 @@ def test_table_survives_a_kill_of_catalog_and_database(part, catalog):
 
 def await_recovery(part):
     """Wait until Postgres has completed crash recovery."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         try:
             psycopg.connect(
@@ -204,7 +204,7 @@ def worker_processes(part):
 
 
 def task_state(worker):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     state = "none"
     while time.monotonic() < deadline:
         status = worker.get("/connectors/lines/status")

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
 
-until = partial(polling.until, seconds=60)
+until = partial(polling.until, seconds=120)
 KIND = ConnectorKind()
 CONNECTORS = ("orders_source", "orders_lake", "orders_archive")
 SINK = {

@@ -30,7 +30,7 @@ pytestmark = [
     ),
 ]
 
-until = partial(polling.until, seconds=60)
+until = partial(polling.until, seconds=120)
 STACK = "external"
 ROLE, PASSWORD = "lab", "p@ss 'word\" $HOME"
 """Role without superuser rights, whose password a shell or a URL could misread."""
@@ -97,7 +97,7 @@ class Existing(PartialLab):
 
     def registry(self, method, path, **more):
         url = f"http://{self.address(8081)}{CONFLUENT_API}{path}"
-        return httpx.request(method, url, timeout=20, trust_env=False, **more).raise_for_status().json()
+        return httpx.request(method, url, timeout=60, trust_env=False, **more).raise_for_status().json()
 
     def query(self, statement, database="postgres"):
         with psycopg.connect(
@@ -112,7 +112,7 @@ class Existing(PartialLab):
             return cursor.fetchall() if cursor.description else []
 
     def topics(self):
-        return set(self.admin().list_topics(timeout=20).topics) - {"__consumer_offsets", "__transaction_state"}
+        return set(self.admin().list_topics(timeout=60).topics) - {"__consumer_offsets", "__transaction_state"}
 
     def setting(self, topic, name):
         resource = ConfigResource(ResourceType.TOPIC, topic)
@@ -123,9 +123,9 @@ class Existing(PartialLab):
         """Return the number of positions in a topic."""
         consumer = Consumer({"bootstrap.servers": self.address(9092), "group.id": "test"})
         try:
-            numbers = consumer.list_topics(topic, timeout=10).topics[topic].partitions
+            numbers = consumer.list_topics(topic, timeout=60).topics[topic].partitions
             partitions = [TopicPartition(topic, number) for number in numbers]
-            ends = [consumer.get_watermark_offsets(partition, timeout=10) for partition in partitions]
+            ends = [consumer.get_watermark_offsets(partition, timeout=60) for partition in partitions]
         finally:
             consumer.close()
         return sum(high - low for low, high in ends)
@@ -179,7 +179,7 @@ def test_lab_runs_none_of_the_existing_services(lab, existing):
 
 def test_what_existed_before_is_used_as_it_is(lab, existing):
     assert existing.setting("bids", "retention.ms") == "123456789"
-    assert len(existing.admin().list_topics("bids", timeout=20).topics["bids"].partitions) == 5
+    assert len(existing.admin().list_topics("bids", timeout=60).topics["bids"].partitions) == 5
     assert existing.setting("orders", "retention.ms") == "-1"
     assert existing.registry("GET", "/subjects/bids-value/versions") == [1]
     assert "topic bids at" in lab.first_up.text

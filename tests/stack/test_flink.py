@@ -22,7 +22,7 @@ from tests.stack.partial_lab import PartialLab
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
-until = partial(polling.until, seconds=60)
+until = partial(polling.until, seconds=120)
 KIND = FlinkJobKind()
 
 SOURCE_TABLE = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"

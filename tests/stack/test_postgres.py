@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
 
-until = partial(polling.until, seconds=20)
+until = partial(polling.until, seconds=90)
 
 
 class Server:

@@ -15,7 +15,7 @@ from tests.stack import polling
 
 pytestmark = pytest.mark.stack
 
-until = partial(polling.until, seconds=20)
+until = partial(polling.until, seconds=90)
 
 
 def responds(port):

@@ -70,7 +70,7 @@ def part(tmp_path_factory, free_offset):
 
 
 def api(part, path, **query):
-    return httpx.get(f"http://{part.address(5000)}{path}", params=query, timeout=20).raise_for_status().json()
+    return httpx.get(f"http://{part.address(5000)}{path}", params=query, timeout=60).raise_for_status().json()
 
 
 def runs(part, job):

@@ -24,7 +24,7 @@ def service(tmp_path_factory):
     data = tmp_path_factory.mktemp("data")
     with running_service(data) as running:
         for content in events():
-            with urlopen(Request(f"{running.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=10):
+            with urlopen(Request(f"{running.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
                 pass
         yield running.url, (data / ADMIN_TOKEN_FILE).read_text().strip()
 
@@ -47,7 +47,7 @@ def lab(service, tmp_path, monkeypatch):
 
 
 def stored(url):
-    with urlopen(f"{url}/api/v1/events/lineage", timeout=10) as response:
+    with urlopen(f"{url}/api/v1/events/lineage", timeout=60) as response:
         return json.load(response)["totalCount"]
 
 

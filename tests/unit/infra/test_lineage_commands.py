@@ -64,7 +64,7 @@ def events():
 def url(tmp_path_factory):
     with running_service(tmp_path_factory.mktemp("data")) as service:
         for content in events():
-            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=10):
+            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
                 pass
         yield service.url
 
@@ -206,7 +206,7 @@ def test_diff_of_two_times(url, tmp_path):
 
 def test_diff_of_files_and_services(url, tmp_path):
     file = tmp_path / "graph.json"
-    with urlopen(f"{url}/api/v1/graph", timeout=10) as answer:
+    with urlopen(f"{url}/api/v1/graph", timeout=60) as answer:
         file.write_bytes(answer.read())
     assert run_lineage("diff", file, url)[0] == 0
     assert run_lineage("diff", f"{url}/api/v1/graph?asOf=2026-01-01T00:05:00Z", file)[0] == 1

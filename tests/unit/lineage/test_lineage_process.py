@@ -185,7 +185,7 @@ def test_marquez_python_client_reads_the_service(tmp_path):
 
 def test_listener_receives_events_and_does_not_delay_shutdown(tmp_path):
     with service(tmp_path) as (process, url):
-        with httpx.stream("GET", f"{url}/api/v1/changes", timeout=10, trust_env=False) as stream:
+        with httpx.stream("GET", f"{url}/api/v1/changes", timeout=60, trust_env=False) as stream:
             lines = stream.iter_lines()
             assert next(lines) == "event: resync"
             post(url, body("START"))

@@ -15,7 +15,7 @@ from infra.project import PROJECT, python_path
 from tests.unit.shop.postgres_server import PostgresServer
 
 
-def until(condition: Callable[[], bool], what: str = "condition", seconds: float = 30) -> None:
+def until(condition: Callable[[], bool], what: str = "condition", seconds: float = 90) -> None:
     """Wait until a condition holds; fail at the timeout."""
     deadline, waiter = time.monotonic() + seconds, threading.Event()
     while not condition():

@@ -90,7 +90,7 @@ def ended(process):
     return process.returncode, out, errors
 
 
-def until(true, seconds=30):
+def until(true, seconds=90):
     deadline, waiter = time.monotonic() + seconds, threading.Event()
     while not (found := true()):
         assert time.monotonic() < deadline
