@@ -57,8 +57,8 @@ async def summaries(service: ServiceDep) -> Response:
     places = {record.id: place for place, record in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
     async for part in in_slices(job_lineages, _RECORDS_PER_SLICE):
-        for edge in (edge for view in part for edge in view.columns if edge.masking and edge.field is not None):
-            masked.setdefault(edge.output, set()).add(edge.field or "")
+        for dataset, field in (column for view in part for column in view.masked):
+            masked.setdefault(dataset, set()).add(field)
     jobs = [
         canonical_json(job_summary(lineage, graph, record, places, now))
         async for part in in_slices(

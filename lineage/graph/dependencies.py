@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.graph.adjacency import Graph
+from lineage.graph.adjacency import Column, Graph
+from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.records import LineageRecords
 
-_JOBS_PER_SLICE = 250
+_JOBS_PER_SLICE = 50
 """Jobs indexed between two yields: some milliseconds."""
 
 _FREED_PER_SLICE = 1_000
@@ -33,11 +34,15 @@ class JobDependencies:
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
         self.with_columns: set[DatasetId] = set()
         """Outputs for which the job reports column lineage."""
+        self.edges_from: dict[Column, list[ColumnEdge]] = {}
+        self.edges_into: dict[Column, list[ColumnEdge]] = {}
         self.connected: set[tuple[DatasetId, DatasetId]] = set()
         for edge in view.columns:
             self.columns.setdefault(edge.source, set()).add(edge.source_field)
             if edge.field is not None:
                 self.columns.setdefault(edge.output, set()).add(edge.field)
+            self.edges_from.setdefault(Column(edge.source, edge.source_field), []).append(edge)
+            self.edges_into.setdefault(Column(edge.output, edge.field), []).append(edge)
             self.with_columns.add(edge.output)
             self.connected.add((edge.source, edge.output))
         for flow in view.flows:
@@ -60,6 +65,20 @@ class Dependencies:
         if found is None:
             found = self._links[job] = JobDependencies(self.graph, job)
         return found
+
+    def edges_from(self, column: Column) -> Iterator[ColumnEdge | None]:
+        """Yield the edges from a column; None is a pause, as many jobs may use its dataset."""
+        for number, job in enumerate(self.readers(column.dataset), 1):
+            yield from self.links(job).edges_from.get(column, ())
+            if number % _JOBS_PER_SLICE == 0:
+                yield None
+
+    def edges_into(self, column: Column) -> Iterator[ColumnEdge | None]:
+        """Yield the edges into a column, or into a dataset as a whole; None is a pause."""
+        for number, job in enumerate(self.writers(column.dataset), 1):
+            yield from self.links(job).edges_into.get(column, ())
+            if number % _JOBS_PER_SLICE == 0:
+                yield None
 
     def columns(self, dataset: DatasetId) -> set[str]:
         """Return every column of a dataset that its schema or an edge names."""

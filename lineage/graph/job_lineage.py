@@ -7,7 +7,7 @@ from sys import intern
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
-from lineage.graph.column_edges import ColumnEdge
+from lineage.graph.column_edges import ColumnEdge, ColumnEdges
 from lineage.graph.current_runs import current_runs
 from lineage.graph.facet_references import lineage_sources
 from lineage.graph.job_dependencies import JobDependency, job_dependencies
@@ -40,6 +40,13 @@ class JobLineage(NamedTuple):
     authoritative_run: RunRecord | None = None
     dependencies: frozenset[JobDependency] = frozenset()
     """Dependencies between jobs that the job states, on itself or on others."""
+
+    @property
+    def masked(self) -> frozenset[tuple[DatasetId, str]]:
+        """Return the columns that the job fills with masked values."""
+        if isinstance(self.columns, ColumnEdges):
+            return self.columns.masked
+        return frozenset((edge.output, edge.field) for edge in self.columns if edge.masking and edge.field is not None)
 
 
 EMPTY_JOB_LINEAGE = JobLineage(

@@ -2,9 +2,10 @@
 """The lineage of a job in a checkpoint: a start need not derive it again."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from lineage.events.ids import DatasetId, JobId
-from lineage.graph.column_edges import ColumnEdges, UnpackedEdges
+from lineage.graph.column_edges import ColumnEdges, StoredEdges, UnpackedEdges
 from lineage.graph.job_dependencies import JobDependency
 from lineage.graph.job_lineage import DataFlow, JobLineage
 from lineage.graph.job_record import JobRecord
@@ -23,7 +24,7 @@ def pack_lineage(lineage: JobLineage) -> bytes:
             _plain(lineage.inputs),
             _plain(lineage.outputs),
             [(*flow.source, *flow.output) for flow in lineage.flows],
-            (len(edges), _plain(edges.sources), bytes(edges)),
+            _stored(edges),
             [(edge.direction.value, *edge.dataset, *edge[2:]) for edge in lineage.vanished],
             [(*dependency.upstream, *dependency.downstream) for dependency in lineage.dependencies],
             [run.id.run if run else None for run in (lineage.latest_run, lineage.authoritative_run)],
@@ -38,13 +39,13 @@ def unpack_lineage(
 
     `known` returns one object for equal identities, which saves memory. `unpacked` are the edges of the graph.
     """
-    inputs, outputs, flows, (size, sources, edges), vanished, dependencies, runs = unpack(packed)
+    inputs, outputs, flows, edges, vanished, dependencies, runs = unpack(packed)
     latest, authoritative = (_run(record, uuid) for uuid in runs)
     return JobLineage(
         inputs=_datasets(inputs, known),
         outputs=_datasets(outputs, known),
         flows=frozenset(DataFlow(known(DatasetId(*row[:2])), known(DatasetId(*row[2:]))) for row in flows),
-        columns=ColumnEdges.of_bytes(record.id, edges, size, _datasets(sources, known), unpacked),
+        columns=ColumnEdges.of_bytes(record.id, _restored(edges, known), unpacked),
         vanished=tuple(_vanished(*row) for row in vanished),
         latest_run=latest,
         authoritative_run=authoritative,
@@ -58,6 +59,17 @@ def _plain(datasets: Iterable[DatasetId]) -> list[tuple[str, ...]]:
 
 def _datasets(rows: Iterable[tuple[str, str]], known: Callable[[DatasetId], DatasetId]) -> frozenset[DatasetId]:
     return frozenset(known(DatasetId(*row)) for row in rows)
+
+
+def _stored(edges: ColumnEdges) -> tuple[object, ...]:
+    size, sources, masked, packed = edges.stored
+    return size, _plain(sources), [(*dataset, field) for dataset, field in masked], packed
+
+
+def _restored(row: tuple[Any, ...], known: Callable[[DatasetId], DatasetId]) -> StoredEdges:
+    size, sources, masked, packed = row
+    columns = frozenset((known(DatasetId(namespace, name)), field) for namespace, name, field in masked)
+    return StoredEdges(size, _datasets(sources, known), columns, packed)
 
 
 def _vanished(direction: str, namespace: str, name: str, since: int, reason: str, run: str | None) -> VanishedEdge:

@@ -240,7 +240,10 @@ class _BreadthFirstSearch:
         return self._transitions_of_rows(thing.dataset) if thing.field is None else self._transitions_of_column(thing)
 
     def _transitions_of_column(self, column: Column) -> _Transitions:
-        for edge in self._dependencies.graph.edges_from(column):
+        for edge in self._dependencies.edges_from(column):
+            if edge is None:
+                yield None
+                continue
             output = Column(edge.output, edge.field)
             yield _edge_transition(edge, column, output, onward=output)
         if self._certain or column.dataset in self._touched:
@@ -264,7 +267,10 @@ class _BreadthFirstSearch:
                     yield _flow_transition(job, dataset, output, onward=Column(output, None))
 
     def _transitions_to_sources(self, thing: Column) -> _Transitions:
-        for edge in self._dependencies.graph.edges_into(thing):
+        for edge in self._dependencies.edges_into(thing):
+            if edge is None:
+                yield None
+                continue
             source = Column(edge.source, edge.source_field)
             yield _edge_transition(edge, source, thing, onward=source)
         if thing.field is not None:

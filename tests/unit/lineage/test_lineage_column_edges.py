@@ -43,9 +43,10 @@ def test_edges_that_were_packed_are_read_as_they_were(limit):
 def test_edges_of_a_stored_row_are_equal():
     job = JobId("batch", "job")
     edges = ColumnEdges(job, some_edges(random.Random(1), job, 40), UnpackedEdges())
-    read = ColumnEdges.of_bytes(job, bytes(edges), len(edges), edges.sources, UnpackedEdges())
+    read = ColumnEdges.of_bytes(job, edges.stored, UnpackedEdges())
     assert set(read) == set(edges)
     assert bytes(read) == bytes(edges)
+    assert read.masked == {(edge.output, edge.field) for edge in edges if edge.masking and edge.field is not None}
 
 
 def test_memory_holds_the_edges_that_were_used_last(monkeypatch):
