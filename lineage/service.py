@@ -58,6 +58,7 @@ from lineage.store.offsets import Offsets
 from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
+from lineage.threads import run_to_end
 
 logger = logging.getLogger(__name__)
 
@@ -334,7 +335,7 @@ class Service:
         """
         async with self._maintenance:
             began = time.monotonic()
-            file = await asyncio.to_thread(new_state, self._settings.data, self.reader.rules, self.log.identity)
+            file = await run_to_end(new_state, self._settings.data, self.reader.rules, self.log.identity)
             building = self._building = Projection(self.log, self.reader, file)
             previous: Projection = building
             try:
@@ -377,7 +378,7 @@ class Service:
         self.log.check_writes()
         async with self._maintenance:
             await self._save_state()
-            while count := await asyncio.to_thread(self.log.compact, self.reader, before, arrived_before):
+            while count := await run_to_end(self.log.compact, self.reader, before, arrived_before):
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
         self.as_of_queries.clear()
@@ -656,7 +657,7 @@ class Service:
                 async with self._applying:
                     for _ in state.save():
                         await asyncio.sleep(0)
-                    await asyncio.to_thread(state.commit)
+                    await run_to_end(state.commit)
             except (sqlite3.Error, StoreError):
                 logger.exception("the state cannot be saved; the next start reads more of the log")
 
@@ -664,7 +665,7 @@ class Service:
         """Compress stored events in segments whenever there are enough new ones."""
         while True:
             try:
-                while self.log.writes and await asyncio.to_thread(self.log.seal) > 0:
+                while self.log.writes and await run_to_end(self.log.seal) > 0:
                     await asyncio.sleep(_SEALING_PAUSE)
             except StoreError:
                 # Single events take more space, and are read all the same.
@@ -686,7 +687,7 @@ class Service:
             else:
                 if removed:
                     logger.info("retention compacted %d events", removed)
-                    await asyncio.to_thread(self.log.shrink)
+                    await run_to_end(self.log.shrink)
             await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
 
 

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls in threads end before what they use is closed."""
+
+import asyncio
+import threading
+
+import pytest
+from lineage_events import RULES, body, encode
+
+from lineage.api import create_app
+from lineage.settings import Settings
+from lineage.store import EventLog
+from lineage.store.state_file import StateFile
+from lineage.threads import run_to_end
+
+
+def test_a_cancelled_call_ends_first():
+    begun, released, ended = threading.Event(), threading.Event(), []
+
+    def work():
+        begun.set()
+        released.wait(30)
+        ended.append(True)
+
+    async def check():
+        call = asyncio.create_task(run_to_end(work))
+        await asyncio.to_thread(begun.wait, 30)
+        for _ in range(2):
+            call.cancel()
+            await asyncio.sleep(0)
+        assert not call.done()
+        released.set()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert ended
+
+    asyncio.run(check())
+
+
+def test_result_and_error_of_a_call_are_those_of_the_function():
+    assert asyncio.run(run_to_end(divmod, 7, 2)) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(run_to_end(divmod, 7, 0))
+
+
+def test_a_stop_during_a_checkpoint_closes_the_state_after_it(tmp_path, monkeypatch):
+    steps, begun, commit, close = [], threading.Event(), StateFile.commit, StateFile.close
+
+    def slow_commit(state, position):
+        steps.append("begun")
+        begun.set()
+        threading.Event().wait(0.3)
+        commit(state, position)
+        steps.append("ended")
+
+    settings = Settings(host="127.0.0.1", port=0, data=tmp_path, rules=None, checkpoint_seconds=0.01)
+
+    async def check():
+        app = create_app(settings, RULES, EventLog(tmp_path))
+        monkeypatch.setattr(StateFile, "commit", slow_commit)
+        monkeypatch.setattr(StateFile, "close", lambda state: (steps.append("closed"), close(state)))
+        async with app.router.lifespan_context(app):
+            await app.state.service.ingest(encode(body("START", 0)))
+            await asyncio.to_thread(begun.wait, 30)
+
+    asyncio.run(check())
+    assert steps[-1] == "closed"
+    assert steps[:-1] == ["begun", "ended"] * (len(steps) // 2)
