@@ -12,7 +12,7 @@ from contextlib import suppress
 import docker
 from docker.models.containers import Container
 
-from infra.services import connect
+from infra.services.connect import worker as connect
 from infra.targets.labels import PART_LABEL, ROLE_LABEL, SERVICE_ROLE, STACK_LABEL
 from tests.smoke.lab_under_test import CommandResult, LabUnderTest
 from tests.stack_files import SMOKE_DOCKER
