@@ -55,6 +55,9 @@ pytestmark = pytest.mark.smoke
 
 STATS = "supplier_stats.overwrite_partitions_dynamic.lake_sales_supplier_stats"
 
+INGEST_KEY = "LINEAGE_API_KEY"
+"""Variable of `lab.env` with the key of emitters."""
+
 
 def fits_decimal(price):
     try:
@@ -256,7 +259,7 @@ def test_invalid_event_is_rejected_with_the_field_name(lab):
         "inputs": [],
         "outputs": [{"namespace": "", "name": "x"}],
     }
-    headers = {"authorization": f"Bearer {lab.environment[credentials.LINEAGE_INGEST_KEY]}"}
+    headers = {"authorization": f"Bearer {lab.environment[INGEST_KEY]}"}
     refused = httpx.post(f"{base}/api/v1/lineage", json=event, headers=headers)
     assert refused.status_code == 422
     assert refused.json()["error"]["details"]["field"] == "outputs[0].namespace"
@@ -365,7 +368,7 @@ def test_column_added_at_run_time_reaches_every_store(lab):
 def test_lineage_requires_a_key_of_the_right_scope(lab):
     """Every emitter of the lab has sent its events with a key: the contract holds."""
     base = lab.environment["LAB_LINEAGE"]
-    keys = {name: lab.environment[name] for name in (credentials.LINEAGE_READ_KEY, credentials.LINEAGE_INGEST_KEY)}
+    keys = {name: lab.environment[name] for name in (credentials.LINEAGE_READ_KEY, INGEST_KEY)}
     statuses = {}
     for name, key in {"": "", **keys}.items():
         headers = {"authorization": f"Bearer {key}"} if key else {}
