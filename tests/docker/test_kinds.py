@@ -88,6 +88,15 @@ def test_a_probe_without_a_response_is_repeated(create_container):
     assert container.exec_run(["test", "-e", "/tmp/probed"]).exit_code == 0
 
 
+def test_a_start_that_hangs_is_repeated_once(create_container):
+    script = "[ -e /tmp/first ] && touch /tmp/ready; touch /tmp/first; exec sleep 600"
+    container = create_container(["/bin/sh", "-c", script])
+    inputs, reports = ready_inputs(container, probe=["test", "-e", "/tmp/ready"], seconds=3), []
+    ContainerReadyKind().create(inputs, OperationContext(report=reports.append))
+    assert status(container) == "running"
+    assert any(line.startswith("not ready after 3 s: restarted") for line in reports)
+
+
 def test_an_exit_during_start_is_reported_with_status_and_log_and_not_restarted(create_container):
     container = create_container(
         ["/bin/sh", "-c", "echo disk is missing; exit 3"], restart_policy={"Name": "unless-stopped"}

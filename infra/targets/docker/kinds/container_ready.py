@@ -37,6 +37,10 @@ RETRY_SCRIPT = f'until timeout {PROBE_TIMEOUT_SECONDS} "$@" 2>/dev/null; do slee
 """Shell loop that runs a probe until it succeeds."""
 
 
+class _NotReadyInTime(ServiceError):
+    """A container runs, and was not ready within the time limit."""
+
+
 class ContainerReadyKind(Kind[ContainerReadyInputs]):
     """Waits until a container is ready; the vendor's container resource creates, starts and removes it.
 
@@ -47,7 +51,10 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
     inputs = ContainerReadyInputs
 
     def create(self, inputs: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
-        """Start a stopped container, restart an unhealthy one, and wait until it is ready."""
+        """Start a stopped container, restart an unhealthy one, and wait until it is ready.
+
+        One that is not ready in time is restarted once.
+        """
         client = shared_client()
         container = _require_container(client, inputs)
         with docker_errors(f"start {inputs.service}"):
@@ -57,7 +64,7 @@ class ContainerReadyKind(Kind[ContainerReadyInputs]):
                 container.restart(timeout=inputs.stop_seconds)
         call.report(f"waiting until ready; log: docker logs {container.name}")
         try:
-            _await_ready(client, container, inputs, call)
+            _await_ready_or_restart(client, container, inputs, call)
         except ServiceError:
             if failed := find_container(client, inputs.container):
                 with docker_errors(f"stop {inputs.service}"):
@@ -154,13 +161,27 @@ class _ProbeProcess:
         return exec_id
 
 
+def _await_ready_or_restart(
+    client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: OperationContext
+) -> None:
+    """Wait until a container is ready; restart it once, as a start can hang: Connect's did after one of the daemon."""
+    try:
+        _await_ready(client, container, inputs, call)
+    except _NotReadyInTime:
+        call.report(f"not ready after {inputs.seconds} s: restarted; log: docker logs {container.name}")
+        with docker_errors(f"restart {inputs.service}"):
+            container.restart(timeout=inputs.stop_seconds)
+        _await_ready(client, _require_container(client, inputs), inputs, call)
+
+
 def _await_ready(
     client: DockerClient, container: Container, inputs: ContainerReadyInputs, call: OperationContext
 ) -> None:
     """Wait until a container is ready.
 
     Raises:
-        ServiceError: it exited or was not ready in time; with the exit status and the end of the log.
+        _NotReadyInTime: it runs, and was not ready in time.
+        ServiceError: it exited; with the exit status and the end of the log.
     """
     restarts = int(container.attrs["RestartCount"])
     probe = _ProbeProcess(client, inputs, inputs.seconds)
@@ -174,7 +195,7 @@ def _await_ready(
         if probe.succeeded() and (inputs.probe or turn >= MIN_RUNNING_INSPECTIONS):
             return
     condition = " ".join(inputs.probe) or "running"
-    raise _start_error(container, inputs, f"was not ready ({condition}) after {inputs.seconds} s")
+    raise _NotReadyInTime(str(_start_error(container, inputs, f"was not ready ({condition}) after {inputs.seconds} s")))
 
 
 def _exit_state(client: DockerClient, inputs: ContainerReadyInputs, call: OperationContext) -> dict[str, Any]:
