@@ -28,7 +28,7 @@ GRACE_SECONDS = 10
 KEEP_ALIVE_SECONDS = 30
 """Time limit in seconds of an idle connection; emitters send an event every 30 s or more often, or reconnect."""
 
-GC_THRESHOLDS = (10_000, 10, 25_000)
+_GC_THRESHOLDS = (10_000, 10, 25_000)
 """Thresholds of garbage collection by generation; the last one is practically never reached."""
 
 _HEADERS = [("Cross-Origin-Resource-Policy", "same-origin")]
@@ -68,7 +68,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
     # A collection of the second generation examines up to 100,000 objects, some 10 ms.
-    gc.set_threshold(*GC_THRESHOLDS)
+    gc.set_threshold(*_GC_THRESHOLDS)
     gc.freeze()
     gc.enable()
     # The writer's thread runs mostly in C and needs the GIL briefly; the default switch interval of 5 ms would be

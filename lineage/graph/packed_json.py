@@ -53,7 +53,7 @@ StoredJson: TypeAlias = JsonObject | PackedJson
 
 
 def packed_facet(name: str, value: StoredJson) -> StoredJson:
-    """Return a facet as it is stored. Tombstones, which are looked for, are not packed."""
+    """Return the stored form of a facet. Tombstones are not packed, as every read checks for them."""
     if name not in PACKED_FACETS or isinstance(value, PackedJson) or value.get("_deleted") is True:
         return value
     return PackedJson(value)

@@ -117,12 +117,9 @@ class StateFile:
 
     def records(self) -> Iterator[Snapshot]:
         """Yield the records of the last checkpoint in restore order."""
-        place = ("", "")
         query = "SELECT kind, key, body FROM records WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
-        while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
-            for row in rows:
-                yield state_record(*row)
-            place = rows[-1][:2]
+        for row in self._rows(query):
+            yield state_record(*row)
 
     def write(self, records: Iterable[Snapshot]) -> None:
         """Write changed records."""
@@ -137,12 +134,9 @@ class StateFile:
 
     def lineages(self) -> Iterator[tuple[JobId, bytes]]:
         """Yield the lineage of jobs as of the last checkpoint."""
-        place = ("", "")
         query = "SELECT namespace, name, body FROM lineages WHERE (namespace, name) > (?, ?) ORDER BY 1, 2 LIMIT ?"
-        while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
-            for namespace, name, body in rows:
-                yield JobId(namespace, name), body
-            place = rows[-1][:2]
+        for namespace, name, body in self._rows(query):
+            yield JobId(namespace, name), body
 
     def write_lineages(self, lineages: Iterable[tuple[JobId, bytes | None]]) -> None:
         """Write the lineage of jobs; remove that of a job without any."""
@@ -163,6 +157,13 @@ class StateFile:
     def close(self) -> None:
         """Close the file; changes since the last checkpoint are lost."""
         self.connection.close()
+
+    def _rows(self, query: str) -> Iterator[tuple[str, str, bytes]]:
+        """Yield the rows of a query for a page after a key, which is in their first two columns."""
+        place = ("", "")
+        while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
+            yield from rows
+            place = rows[-1][:2]
 
     def delete(self) -> None:
         """Delete the file. It stays open for requests in progress, until nothing refers to it any more."""

@@ -73,7 +73,14 @@ _FUNCTIONS_OF_ROWS = frozenset(
 )
 """Nodes that pass rows to code outside Spark: each output column can depend on each column that goes in."""
 
-_GENERATORS_OF_CONSTANT_SIZE = frozenset({"CreateArray", "CreateMap"})
+_EXPLODING = frozenset({"Explode", "PosExplode", "Inline"})
+"""Generators with one row for each element of their argument."""
+
+_CONSTANT_SIZE = frozenset({"CreateArray", "CreateMap"})
+"""Arguments of these generators with a constant number of elements."""
+
+_CONSTANT_NUMBER = frozenset({"Stack", "JsonTuple"})
+"""Other generators with a constant number of rows."""
 
 
 class _Operators:
@@ -173,11 +180,11 @@ class _Operators:
             value = Column() if expression.kind == "Exists" else union(a.column for a in made)
             scope = self._scope(*outputs)
             inner = union(scope.column(child) for child in expression.children).as_indirect(Subtype.FILTER)
-            if expression.kind != "LateralSubquery":
-                own = union([own, inner])
-            self._subqueries[expression.expr_id] = value.with_indirect(own)
             if expression.kind == "LateralSubquery":
                 self._add_rows(own)
+            else:
+                own = union([own, inner])
+            self._subqueries[expression.expr_id] = value.with_indirect(own)
 
     def _unknown(self, node: Node) -> Attributes:
         """Return the output of a node without a rule: its own columns and its effect on rows are unknown."""
@@ -392,11 +399,9 @@ def _has_pivot(expression: Node) -> bool:
 
 def _has_variable_size(generator: Node) -> bool:
     """Return True if the number of generated rows depends on values."""
-    explodes = generator.kind in {"Explode", "PosExplode", "Inline"}
-    constant = {"Stack", "JsonTuple"}
-    if explodes:
-        return generator.children[0].kind not in _GENERATORS_OF_CONSTANT_SIZE
-    return generator.kind not in constant
+    if generator.kind in _EXPLODING:
+        return generator.children[0].kind not in _CONSTANT_SIZE
+    return generator.kind not in _CONSTANT_NUMBER
 
 
 def _entries(scope: Scope, generator: Node, width: int) -> list[Column]:
