@@ -37,9 +37,9 @@ class RetiredRecords:
         self._state = projection.state
         self._reader = weakref.ref(lineage)
         self._records: list[object] = [
-            *lineage.jobs.values(),
-            *lineage.datasets.values(),
-            *lineage.nodes.by_name.values(),
+            *lineage.jobs.all_in_memory(),
+            *lineage.datasets.all_in_memory(),
+            *lineage.nodes.by_name.all_in_memory(),
             *graph.job_lineages.values(),
             *graph.consumers.values(),
             *graph.producers.values(),

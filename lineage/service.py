@@ -658,6 +658,8 @@ class Service:
                     for _ in state.save():
                         await asyncio.sleep(0)
                     await run_to_end(state.commit)
+                    for _ in state.release():
+                        await asyncio.sleep(0)
             except (sqlite3.Error, StoreError):
                 logger.exception("the state cannot be saved; the next start reads more of the log")
 

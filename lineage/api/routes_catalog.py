@@ -29,10 +29,10 @@ from lineage.api.parameters import lower_case
 from lineage.api.raw_path import decode
 from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
-from lineage.api.time_slices import in_slices
 from lineage.events import JobId
 from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.graph import RunState, run_outcome
+from lineage.graph.records_by_name import READS_PER_PART
 from lineage.marquez import job_version_id
 from lineage.marquez.sources import is_hidden_namespace, names_of_kind, namespace_json, source_json, tag_json
 from lineage.marquez.tags import tags_of_dataset, tags_of_facets
@@ -80,12 +80,14 @@ async def tags(service: ServiceDep, lists: NameListsDep, limit: Limit = 100, off
     """List the tags of jobs, datasets and columns, and those that requests created."""
     lineage = service.lineage
     found = names_of_kind(lineage, EntryKind.TAG)
-    async for jobs_part in in_slices(lists.index.jobs.all(), _ROWS_PER_SLICE):
-        for job in jobs_part:
-            found.update(tag.key for tag in tags_of_facets(lineage.jobs[job].facets.values()))
-    async for datasets_part in in_slices(lists.index.datasets.all(), _ROWS_PER_SLICE):
-        for dataset in datasets_part:
-            found.update(tag.key for tag in tags_of_dataset(lineage.datasets[dataset]))
+    for jobs in lineage.jobs.parts(lists.index.jobs.all(), _ROWS_PER_SLICE):
+        for _, job in jobs:
+            found.update(tag.key for tag in tags_of_facets(job.facets.values()))
+        await asyncio.sleep(0)
+    for datasets in lineage.datasets.parts(lists.index.datasets.all(), _ROWS_PER_SLICE):
+        for _, dataset in datasets:
+            found.update(tag.key for tag in tags_of_dataset(dataset))
+        await asyncio.sleep(0)
     return json_response({"tags": [tag_json(lineage, name) for name in sorted(found)[offset : offset + limit]]})
 
 
@@ -213,7 +215,7 @@ async def _jobs_response(
     else:
         wanted = frozenset(map(_run_state, states))
         found = []
-        for part in recent.slices(namespace, _ROWS_PER_SLICE):
+        for part in recent.slices(namespace, READS_PER_PART):
             found += _in_states(service, part, wanted)
             if len(found) >= offset + limit:
                 break
@@ -223,13 +225,11 @@ async def _jobs_response(
 
 
 def _in_states(service: Service, jobs: Iterable[JobId], states: frozenset[RunState]) -> list[JobId]:
-    job_lineages, now = service.graph.job_lineages, time.time_ns()
+    now = time.time_ns()
     return [
         job
         for job in jobs
-        if job in job_lineages
-        and (run := job_lineages[job].latest_run) is not None
-        and run_outcome(service.lineage, run, now).state in states
+        if (run := service.graph.latest_run(job)) is not None and run_outcome(service.lineage, run, now).state in states
     ]
 
 

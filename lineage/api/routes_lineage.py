@@ -19,8 +19,12 @@ from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.schemas.ingest import StoredEvents
 from lineage.api.time_slices import in_slices, run_cooperatively
+from lineage.events.ids import DatasetId, JobId
 from lineage.events.own_facets import EntryKind
+from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.job_record import JobRecord
 from lineage.graph.mergeable import Span
+from lineage.graph.records_by_name import RecordsByName
 from lineage.marquez import ColumnNeighbourhood, Neighbourhood, Search, UpstreamRuns, node_id
 from lineage.marquez import Query as Wanted
 from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
@@ -30,6 +34,8 @@ from lineage.store.event_store import EventStore
 router = APIRouter(prefix="/api/v1")
 
 _Record = TypeVar("_Record")
+_Name = TypeVar("_Name", JobId, DatasetId)
+_Counted = TypeVar("_Counted", JobRecord, DatasetRecord)
 
 PeriodParameter = Annotated[Period, BeforeValidator(upper_case), Query()]
 
@@ -156,9 +162,11 @@ def _with_datasets(event: bytes) -> bytes:
 async def event_counts(service: ServiceDep, period: PeriodParameter, timezone: str = "UTC") -> Response:
     """Return started and ended runs per hour of the last day or day of the last week."""
     counts = EventCounts(intervals_of(period, _time_zone(timezone), time_ns()))
-    async for part in in_slices(list(service.lineage.jobs.values()), _ROWS_PER_SLICE):
-        for job in part:
+    jobs = service.lineage.jobs
+    for part in jobs.parts(list(jobs), _ROWS_PER_SLICE):
+        for _, job in part:
             counts.add(job)
+        await asyncio.sleep(0)
     if service.lineage.archive is not None:
         counts.add_archived(service.lineage.archive)
     return json_response(counts.rows())
@@ -183,14 +191,20 @@ async def growth(
     known = service.lineage
     match kind:
         case "jobs":
-            await _count_growth(found, known.jobs.values(), lambda record: record.span)
+            await _count_records(found, known.jobs)
         case "datasets":
-            await _count_growth(found, known.datasets.values(), lambda record: record.span)
+            await _count_records(found, known.datasets)
         case "sources":
             requested = (known.catalog[key].span for key in known.catalog if key.kind is EntryKind.SOURCE)
             await _count_growth(found, requested, lambda span: span)
             await _count_growth(found, lists.index.datasets.namespaces, lambda name: known.namespaces[name])
     return json_response(found.rows())
+
+
+async def _count_records(found: Growth, records: RecordsByName[_Name, _Counted]) -> None:
+    for part in records.parts(list(records), _ROWS_PER_SLICE):
+        found.add(record.span for _, record in part)
+        await asyncio.sleep(0)
 
 
 async def _count_growth(found: Growth, things: Iterable[_Record], span_of: Callable[[_Record], Span]) -> None:

@@ -5,7 +5,6 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -47,31 +46,26 @@ async def summaries(service: ServiceDep) -> Response:
     now = time.time_ns()
     lineage, job_lineages = service.lineage, list(graph.job_lineages.values())
     # Sorted by name, not by arrival, so that equal graphs have equal drawings.
-    by_name = await sorted_in_slices(list(lineage.datasets.values()), attrgetter("id"))
-    known = [
-        record
-        async for part in in_slices(by_name, _RECORDS_PER_SLICE)
-        for record in part
-        if not lineage.catalog.is_deleted_dataset(record)
-    ]
-    places = {record.id: place for place, record in enumerate(known)}
+    known: list[DatasetId] = []
+    for records in lineage.datasets.parts(await sorted_in_slices(list(lineage.datasets), tuple), _RECORDS_PER_SLICE):
+        known += [name for name, record in records if not lineage.catalog.is_deleted_dataset(record)]
+        await asyncio.sleep(0)
+    places = {name: place for place, name in enumerate(known)}
     masked: dict[DatasetId, set[str]] = {}
     async for part in in_slices(job_lineages, _RECORDS_PER_SLICE):
         for dataset, field in (column for view in part for column in view.masked):
             masked.setdefault(dataset, set()).add(field)
     jobs = [
-        canonical_json(job_summary(lineage, graph, record, places, now))
-        async for part in in_slices(
-            await sorted_in_slices(list(lineage.jobs.values()), attrgetter("id")), _ROWS_PER_SLICE
-        )
-        for record in part
-        if record.id in graph.job_lineages
+        canonical_json(job_summary(lineage, graph, lineage.jobs[job], places, now))
+        async for part in in_slices(await sorted_in_slices(list(lineage.jobs), tuple), _ROWS_PER_SLICE)
+        for job in part
+        if job in graph.job_lineages
     ]
-    datasets = [
-        canonical_json(dataset_summary(lineage, record, masked.get(record.id, ())))
-        async for part in in_slices(known, _ROWS_PER_SLICE)
-        for record in part
-    ]
+    datasets: list[bytes] = []
+    for described in lineage.datasets.parts(known, _ROWS_PER_SLICE):
+        rows = (dataset_summary(lineage, record, masked.get(name, ())) for name, record in described)
+        datasets += map(canonical_json, rows)
+        await asyncio.sleep(0)
     content = b'{"datasets":[%b],"jobs":[%b]}' % (b",".join(datasets), b",".join(jobs))
     return Response(content, media_type="application/json")
 

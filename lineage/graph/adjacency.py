@@ -2,7 +2,7 @@
 """Graph over all jobs, updated incrementally."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId
@@ -12,6 +12,7 @@ from lineage.graph.job_lineage import EMPTY_JOB_LINEAGE, JobLineage, derive_job_
 from lineage.graph.job_record import JobRecord
 from lineage.graph.packed_lineage import pack_lineage, unpack_lineage
 from lineage.graph.records import LineageRecords
+from lineage.graph.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
 
@@ -111,22 +112,25 @@ class Graph:
                 if edge.source_field == column.field and edge.source == column.dataset:
                     yield edge
 
+    def latest_run(self, job: JobId) -> RunRecord | None:
+        """Return the latest run of a job; None without any, or if the job was removed."""
+        uuid = self.lineage_of(job).latest_run
+        return None if uuid is None else self._lineage.jobs[job].runs[uuid]
+
     def packed(self, job: JobId) -> bytes | None:
         """Return the lineage of a job for `restore`; None if it must be derived again."""
         view = self.job_lineages.get(job)
         return None if view is None or job in self.failed else pack_lineage(view)
 
-    def restore(self, job: JobId, packed: bytes) -> None:
-        """Set the lineage of a job, which then need not be derived; its record must be that of the same checkpoint."""
-        record = self._lineage.jobs[job]
-        view = unpack_lineage(record, packed, self._known, self._unpacked)
-        self.job_lineages[record.id] = view
-        self._add_job(record.id, view)
-        self._lineage.touched.discard(job)
+    def restore(self, job: JobId, packed: bytes, known: Callable[[DatasetId], DatasetId]) -> None:
+        """Set the lineage of a job, which then need not be derived; its record must be that of the same checkpoint.
 
-    def _known(self, dataset: DatasetId) -> DatasetId:
-        record = self._lineage.datasets.get(dataset)
-        return record.id if record else dataset
+        `known` returns one object for equal identities, which saves memory.
+        """
+        view = unpack_lineage(job, packed, known, self._unpacked)
+        self.job_lineages[job] = view
+        self._add_job(job, view)
+        self._lineage.touched.discard(job)
 
     def _derived(self, record: JobRecord) -> JobLineage:
         found = derive_job_lineage(record, self._lineage.nodes.node)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of datasets under the names that events use, and merged under the nodes that the names lead to."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
@@ -9,6 +9,7 @@ from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_statements import StatementArchive
 from lineage.graph.mergeable import Span
 from lineage.graph.name_resolution import NameResolution
+from lineage.graph.records_by_name import RecordsByName
 
 
 class DatasetNodes:
@@ -17,12 +18,14 @@ class DatasetNodes:
     The record of a node that has no other name is the one of its name; of several names the records are merged, and
     every event is applied to both. So a name that leads elsewhere takes its whole history along. `merged` has the names
     of each such node.
+
+    `read` restores the record of a name that is not in memory by `restore`.
     """
 
-    def __init__(self, archive: StatementArchive | None = None) -> None:
+    def __init__(self, read: Callable[[DatasetId], None], archive: StatementArchive | None = None) -> None:
         self._archive = archive
-        self.by_name: dict[DatasetId, DatasetRecord] = {}
-        self.by_node: dict[DatasetId, DatasetRecord] = {}
+        self.by_name: RecordsByName[DatasetId, DatasetRecord] = RecordsByName(read)
+        self.by_node: RecordsByName[DatasetId, DatasetRecord] = RecordsByName(self._read_node)
         self.resolution = NameResolution()
         self._node_of: dict[DatasetId, DatasetId] = {}
         self.merged: dict[DatasetId, set[DatasetId]] = {}
@@ -56,6 +59,34 @@ class DatasetNodes:
         else:
             self._place(name, node)
             self._merge(node)
+
+    def add_stored(self, names: Iterable[DatasetId]) -> None:
+        """Add names without other names, whose records are read when they are used."""
+        stored = list(names)
+        self.by_name.add_stored(stored)
+        self.by_node.add_stored(stored)
+
+    def restore(self, record: DatasetRecord) -> None:
+        """Set the record of a name that was not in memory."""
+        self.by_name[record.id] = record
+        if self._is_alone(record.id) and record.id in self.by_node:
+            self.by_node[record.id] = record
+
+    def release(self, name: DatasetId) -> bool:
+        """Remove the record of a name from memory; return False if it has another name, or states one."""
+        record = self.by_name.in_memory(name)
+        if record is None or record.names is not None or not self._is_alone(name):
+            return False
+        self.by_name.release(name)
+        self.by_node.release(name)
+        return True
+
+    def _is_alone(self, name: DatasetId) -> bool:
+        """Return whether a name is a node without any other name."""
+        return name not in self._node_of and name not in self.merged
+
+    def _read_node(self, node: DatasetId) -> None:
+        self.by_node[node] = self.by_name[node]
 
     def move(self, names: Iterable[DatasetId]) -> dict[DatasetId, DatasetId]:
         """Move the records of names to the nodes that they lead to now; return the previous node of each that moved."""

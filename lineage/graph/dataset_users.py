@@ -30,6 +30,10 @@ class DatasetUsers:
         for name in names:
             self.add(name, job)
 
+    def forget(self, name: DatasetId) -> None:
+        """Remove a name whose record is not in memory."""
+        self._jobs.pop(name, None)
+
     def of(self, name: DatasetId) -> Collection[JobId]:
         """Return the jobs that use a name."""
         return self._jobs.get(name, ())

@@ -55,12 +55,13 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
         for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished", "jobDependencies")
     }
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
-        rows["jobs"].append(_job_json(lineage, job, view))
+        rows["jobs"].append(_job_json(lineage, graph, job))
         _add_edges(rows, job, view)
         if count % _NODES_PER_STEP == 0:
             yield
-    for count, record in enumerate(list(lineage.datasets.values()), start=1):
-        if not lineage.catalog.is_deleted_dataset(record):
+    for count, name in enumerate(list(lineage.datasets), start=1):
+        record = lineage.datasets.get(name)
+        if record is not None and not lineage.catalog.is_deleted_dataset(record):
             rows["datasets"].append(_dataset_json(lineage, record))
         if count % _NODES_PER_STEP == 0:
             yield
@@ -87,9 +88,9 @@ def _sort_steps(rows: list[JsonObject], ordered: list[JsonObject]) -> Iterator[N
             yield
 
 
-def _job_json(lineage: LineageRecords, job: JobId, view: JobLineage) -> JsonObject:
-    facet = lineage.jobs[job].facets.get("jobType") or {}
-    state = run_outcome(lineage, view.latest_run, SETTLED).state if view.latest_run else None
+def _job_json(lineage: LineageRecords, graph: Graph, job: JobId) -> JsonObject:
+    facet, run = lineage.jobs[job].facets.get("jobType") or {}, graph.latest_run(job)
+    state = run_outcome(lineage, run, SETTLED).state if run else None
     return {**identity_json(job), "type": facet.get("processingType"), "state": state}
 
 

@@ -28,7 +28,7 @@ class DataFlow(NamedTuple):
 class JobLineage(NamedTuple):
     """Current lineage of a job.
 
-    `latest_run` is its latest run, with or without datasets; `authoritative_run` the last that may remove edges.
+    `latest_run` is the UUID of its latest run, with or without datasets.
     """
 
     inputs: frozenset[DatasetId]
@@ -36,8 +36,7 @@ class JobLineage(NamedTuple):
     flows: frozenset[DataFlow]
     columns: Collection[ColumnEdge]
     vanished: tuple[VanishedEdge, ...]
-    latest_run: RunRecord | None
-    authoritative_run: RunRecord | None = None
+    latest_run: str | None
     dependencies: frozenset[JobDependency] = frozenset()
     """Dependencies between jobs that the job states, on itself or on others."""
 
@@ -115,9 +114,8 @@ def derive_job_lineage(job: JobRecord, node_of: NodeOf = same_node) -> JobLineag
         flows=frozenset(_all_flows(by_run)),
         columns=frozenset(edge for found in by_run for said in found.stated.values() for edge in said.columns),
         vanished=tuple(sorted(_by_node(vanished_edges(job, names), current, node_of))),
-        latest_run=job.runs[latest.run] if latest else None,
+        latest_run=latest.run if latest else None,
         dependencies=job_dependencies(job.id, job.control_flow.get(JOB_DEPENDENCIES), job.facets.get("lineage")),
-        authoritative_run=runs.authoritative,
     )
 
 

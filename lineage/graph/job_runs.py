@@ -46,7 +46,7 @@ class RunArchive(Protocol):
         """Return the first START event after `order` of an archived run of a job with another UUID."""
 
     def jobs_of(self, run: str) -> set[JobId]:
-        """Return the jobs with an archived run of this UUID."""
+        """Return the jobs with an archived run of this UUID, and those with one that were not in memory."""
 
     def starts_between(self, first: int, last: int) -> Iterable[int]:
         """Return the times (ns) of all START events of archived runs, `first` inclusive, `last` exclusive."""

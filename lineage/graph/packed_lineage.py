@@ -8,10 +8,8 @@ from lineage.events.ids import DatasetId, JobId
 from lineage.graph.column_edges import ColumnEdges, StoredEdges, UnpackedEdges
 from lineage.graph.job_dependencies import JobDependency
 from lineage.graph.job_lineage import DataFlow, JobLineage
-from lineage.graph.job_record import JobRecord
 from lineage.graph.packing import pack, unpack
 from lineage.graph.run_history import Direction
-from lineage.graph.run_record import RunRecord
 from lineage.graph.vanished_edges import VanishedEdge
 
 
@@ -27,28 +25,26 @@ def pack_lineage(lineage: JobLineage) -> bytes:
             _stored(edges),
             [(edge.direction.value, *edge.dataset, *edge[2:]) for edge in lineage.vanished],
             [(*dependency.upstream, *dependency.downstream) for dependency in lineage.dependencies],
-            [run.id.run if run else None for run in (lineage.latest_run, lineage.authoritative_run)],
+            lineage.latest_run,
         )
     )
 
 
 def unpack_lineage(
-    record: JobRecord, packed: bytes, known: Callable[[DatasetId], DatasetId], unpacked: UnpackedEdges
+    job: JobId, packed: bytes, known: Callable[[DatasetId], DatasetId], unpacked: UnpackedEdges
 ) -> JobLineage:
-    """Return the lineage of a job, whose record is that of the same checkpoint.
+    """Return the lineage of a job.
 
     `known` returns one object for equal identities, which saves memory. `unpacked` are the edges of the graph.
     """
-    inputs, outputs, flows, edges, vanished, dependencies, runs = unpack(packed)
-    latest, authoritative = (_run(record, uuid) for uuid in runs)
+    inputs, outputs, flows, edges, vanished, dependencies, latest = unpack(packed)
     return JobLineage(
         inputs=_datasets(inputs, known),
         outputs=_datasets(outputs, known),
         flows=frozenset(DataFlow(known(DatasetId(*row[:2])), known(DatasetId(*row[2:]))) for row in flows),
-        columns=ColumnEdges.of_bytes(record.id, _restored(edges, known), unpacked),
+        columns=ColumnEdges.of_bytes(job, _restored(edges, known), unpacked),
         vanished=tuple(_vanished(*row) for row in vanished),
         latest_run=latest,
-        authoritative_run=authoritative,
         dependencies=frozenset(JobDependency(JobId(*row[:2]), JobId(*row[2:])) for row in dependencies),
     )
 
@@ -74,7 +70,3 @@ def _restored(row: tuple[Any, ...], known: Callable[[DatasetId], DatasetId]) -> 
 
 def _vanished(direction: str, namespace: str, name: str, since: int, reason: str, run: str | None) -> VanishedEdge:
     return VanishedEdge(Direction(direction), DatasetId(namespace, name), since, reason, run)
-
-
-def _run(record: JobRecord, uuid: str | None) -> RunRecord | None:
-    return None if uuid is None else record.runs[uuid]

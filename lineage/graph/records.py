@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of all jobs, runs and datasets, updated event by event."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -28,6 +28,7 @@ from lineage.graph.job_runs import RunArchive
 from lineage.graph.mergeable import Facets, Span
 from lineage.graph.name_resolution import Claim, symlink_claim
 from lineage.graph.name_statements import NameStatements, written_after
+from lineage.graph.records_by_name import RecordsByName
 from lineage.graph.retained_runs import retained_runs
 from lineage.graph.run_record import RunRecord
 
@@ -38,12 +39,33 @@ class Archive(RunArchive, StatementArchive, Protocol):
     """Archive of what nothing asks for any more."""
 
 
+class StoredRecords(Protocol):
+    """Records that are not in memory."""
+
+    def read_job(self, lineage: "LineageRecords", job: JobId) -> None:
+        """Restore a job with its runs."""
+
+    def read_dataset(self, lineage: "LineageRecords", name: DatasetId) -> None:
+        """Restore a dataset under one name."""
+
+
 SPARE_RUNS = 2
 """Runs of a job in memory beside those that must be, before some are moved to the archive."""
 
 
 MAX_RECALLED = 32
 """Jobs whose whole history stays in memory after a late event."""
+
+
+MAX_JOBS = 4_000
+"""Jobs in memory after a checkpoint; one takes some 50 KB."""
+
+
+MAX_DATASETS = 10_000
+"""Datasets in memory after a checkpoint, by name."""
+
+_RELEASED_PER_STEP = 100
+"""Records released between two yields to the event loop."""
 
 
 @dataclass(slots=True)
@@ -78,15 +100,16 @@ class LineageRecords:
 
     `touched` collects the jobs whose records have changed, until the reader clears it, so that only their derived state
     is recomputed. Runs that nothing asks for any more are moved to `archive`; without one all stay in memory, and
-    `unsaved` remains empty.
+    `unsaved` remains empty. `stored` has the records that are not in memory; without it all are.
     """
 
-    def __init__(self, archive: Archive | None = None) -> None:
+    def __init__(self, archive: Archive | None = None, stored: StoredRecords | None = None) -> None:
         self.archive = archive
+        self._stored = stored
         self.unsaved = Unsaved()
-        self.jobs: dict[JobId, JobRecord] = {}
-        self.nodes = DatasetNodes(archive)
-        self.datasets: dict[DatasetId, DatasetRecord] = self.nodes.by_node
+        self.jobs: RecordsByName[JobId, JobRecord] = RecordsByName(self._read_job)
+        self.nodes = DatasetNodes(self._read_dataset, archive)
+        self.datasets: RecordsByName[DatasetId, DatasetRecord] = self.nodes.by_node
         self.namespaces: dict[str, Span] = {}
         self.touched: set[JobId] = set()
         self.catalog = CatalogEntries()
@@ -99,6 +122,7 @@ class LineageRecords:
         self._changed_by: dict[RunId, set[DatasetId]] = {}
         self.spare_runs = SPARE_RUNS
         self.max_recalled = MAX_RECALLED
+        self.max_jobs, self.max_datasets = MAX_JOBS, MAX_DATASETS
         self._recalled: dict[JobId, None] = {}
 
     def apply(self, event: Event) -> None:
@@ -174,10 +198,7 @@ class LineageRecords:
         for run in moved.loaded:
             self._jobs_of_run.setdefault(run, set()).add(record.id)
         for run in moved.archived:
-            jobs = self._jobs_of_run[run]
-            jobs.discard(record.id)
-            if not jobs:
-                del self._jobs_of_run[run]
+            self._forget_run(RunId(run, record.id))
 
     def symlinks(self, record: DatasetRecord) -> list[JsonObject]:
         """Return the other names of a node, sorted, each with its type: those that lead to it now."""
@@ -199,10 +220,16 @@ class LineageRecords:
             facets.pop("symlinks", None)
         return facets
 
-    def restore_dataset(self, record: DatasetRecord) -> None:
-        """Insert a restored record of a name that no event has used since."""
+    def restore_dataset(self, record: DatasetRecord, settled: bool = False) -> None:
+        """Insert a restored record of a name that no event has used since.
+
+        It is `settled` if it was only not in memory: what follows from it for other records is in effect.
+        """
         if self.archive is not None:
             record.statements.restore(self.archive)
+        if settled:
+            self.nodes.restore(record)
+            return
         self.nodes.add(record)
         if record.names is not None:
             self._resolve_statements(record.id, record.names)
@@ -211,12 +238,14 @@ class LineageRecords:
             self._settle(name)
         self._settle_visibility(self.nodes.node(record.id))
 
-    def restore_job(self, record: JobRecord) -> None:
-        """Insert a restored job without its runs."""
+    def restore_job(self, record: JobRecord, settled: bool = False) -> None:
+        """Insert a restored job without its runs; `settled` if it was only not in memory."""
         if self.archive is not None:
             record.runs.archive = self.archive
             record.runs.archived = self.archive.archived_of(record.id)
         self.jobs[record.id] = record
+        if settled:
+            return
         self.touched.add(record.id)
         if not self._users_restored:
             used = {dataset for _, dataset in record.ever_declared}
@@ -275,15 +304,64 @@ class LineageRecords:
             seen.add(above.id.run)
             found = above
 
-    def restore_run(self, run: RunRecord, starts: list[Order]) -> None:
-        """Insert a restored run of a known job; `starts` are its START events."""
+    def restore_run(self, run: RunRecord, starts: list[Order], settled: bool = False) -> None:
+        """Insert a restored run of a known job; `starts` are its START events, `settled` as in `restore_job`."""
         self.jobs[run.id.job].restore(run, starts)
         self._jobs_of_run.setdefault(run.id.run, set()).add(run.id.job)
+        if settled:
+            return
         if not self._users_restored:
             named = {*run.named_inputs, *run.named_outputs} | _datasets_of_facets(run.job_facets, run)
             self._users.add_all(named, run.id.job)
         for name in self._changed_by.get(run.id, ()):
             self._settle(name)
+
+    def add_stored(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
+        """Add jobs and datasets, these without other names, whose records are read when they are used."""
+        self._users_restored = True
+        self.jobs.add_stored(jobs)
+        self.touched.update(self.jobs)
+        self.nodes.add_stored(datasets)
+
+    def release_steps(self) -> Iterator[None]:
+        """Remove from memory, in steps, what was read or made first, down to `max_jobs` and `max_datasets`.
+
+        All that is not `unsaved` must be stored.
+        """
+        excess = max(0, self.jobs.size_in_memory - self.max_jobs)
+        for count, job in enumerate(self.jobs.oldest_in_memory(excess)):
+            if count % _RELEASED_PER_STEP == 0:
+                yield
+                unsaved = self.unsaved.jobs | {run.job for run in self.unsaved.runs}
+            if job not in unsaved and job not in self.touched and job not in self._recalled:
+                self._release_job(job)
+        excess = max(0, self.nodes.by_name.size_in_memory - self.max_datasets)
+        for count, name in enumerate(self.nodes.by_name.oldest_in_memory(excess)):
+            if count % _RELEASED_PER_STEP == 0:
+                yield
+            if name not in self.unsaved.datasets and self.nodes.release(name):
+                self._users.forget(name)
+
+    def _release_job(self, job: JobId) -> None:
+        record = self.jobs.in_memory(job)
+        for run in record.runs.loaded if record else ():
+            self._forget_run(RunId(run, job))
+        self.jobs.release(job)
+
+    def _forget_run(self, run: RunId) -> None:
+        """Remove a run that is not in memory any more from the jobs by run."""
+        jobs = self._jobs_of_run[run.run]
+        jobs.discard(run.job)
+        if not jobs:
+            del self._jobs_of_run[run.run]
+
+    def _read_job(self, job: JobId) -> None:
+        assert self._stored is not None, "all records are in memory"
+        self._stored.read_job(self, job)
+
+    def _read_dataset(self, name: DatasetId) -> None:
+        assert self._stored is not None, "all records are in memory"
+        self._stored.read_dataset(self, name)
 
     def _named_root(self, run: RunRecord) -> RunRecord | None:
         root = (run.facets.get("parent") or {}).get("root")

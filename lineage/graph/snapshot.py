@@ -140,8 +140,11 @@ def run_snapshot(lineage: LineageRecords, run: RunId) -> Snapshot:
     return Snapshot(run_key(run), encode_run(job.runs.loaded[run.run], starts))
 
 
-def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
-    """Restore snapshots into records that hold none of their subjects; runs must follow their jobs."""
+def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot], settled: bool = False) -> None:
+    """Restore snapshots into records that hold none of their subjects; runs must follow their jobs.
+
+    They are `settled` if they were only not in memory: what follows from them for other records is in effect.
+    """
     for (subject, identity), content in snapshots:
         match subject:
             case Subject.CATALOG:
@@ -151,16 +154,17 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot]) -> None:
                 dataset = DatasetId(*identity)
                 if "users" in content:
                     lineage.restore_users(dataset, (JobId(*job) for job in content["users"]))
-                lineage.restore_dataset(_decode_dataset(dataset, content))
+                lineage.restore_dataset(_decode_dataset(dataset, content), settled)
             case Subject.JOB:
                 job = JobId(*identity)
-                lineage.restore_job(_decode_job(job, content))
+                lineage.restore_job(_decode_job(job, content), settled)
             case Subject.NAMESPACE:
                 lineage.namespaces[identity[0]] = _decode_span(content["span"])
             case Subject.RUN:
                 namespace, name, uuid = identity
                 run = RunId(uuid, JobId(namespace, name))
-                lineage.restore_run(decode_run(lineage, run, content), [_decode_order(o) for o in content["starts"]])
+                starts = [_decode_order(order) for order in content["starts"]]
+                lineage.restore_run(decode_run(lineage, run, content), starts, settled)
 
 
 def run_key(run: RunId) -> Key:
@@ -361,7 +365,7 @@ def _decode_uses(rows: list[JsonObject], span: Span, lineage: LineageRecords | N
     uses: Uses = {}
     for row in rows:
         dataset = DatasetId(row["namespace"], row["name"])
-        known = lineage.nodes.by_name.get(dataset) if lineage else None
+        known = lineage.nodes.by_name.in_memory(dataset) if lineage else None
         last, transfer = row.get("last"), row.get("transfer")
         use = uses[dataset] = Use(_decode_order(last) if last else span.last)
         use.restore(_decode_registers(row["facets"], known.facets if known else None))

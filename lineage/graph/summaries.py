@@ -24,7 +24,7 @@ def job_summary(
     Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`.
     """
     view = graph.job_lineages[record.id]
-    run = view.latest_run
+    run = graph.latest_run(record.id)
     outcome = run_outcome(lineage, run, now) if run else None
     facets = record.facets.values()
     job_type = _object_or_empty(facets.get("jobType"))

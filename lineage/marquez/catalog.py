@@ -60,7 +60,7 @@ class Catalog:
         record = self._lineage.jobs[job]
         view = self._graph.job_lineages[job]
         facets = record.facets.values()
-        run = view.latest_run
+        run = self._graph.latest_run(job)
         named = ((run and run.facets.get("parent")) or {}).get("job")
         parent = JobId(named["namespace"], named["name"]) if named else None
         return {
@@ -84,7 +84,7 @@ class Catalog:
 
     def job_node(self, job: JobId) -> JsonObject:
         """Render a job as a node of the lineage graph."""
-        run = self._graph.job_lineages[job].latest_run
+        run = self._graph.latest_run(job)
         return {**self.job_summary(job), "currentRunUuid": run.id.run if run else None}
 
     def job_versions(self, job: JobId) -> list[JobVersion]:

@@ -99,7 +99,7 @@ class FullTextSearch:
 
     def _job_texts(self, job: JobId) -> Texts:
         record = self._lineage.jobs[job]
-        run = self._latest_run(job)
+        run = self._graph.latest_run(job)
         yield "name", job.name
         yield "namespace", job.namespace
         yield "run_id", run.id.run if run else None
@@ -126,7 +126,7 @@ class FullTextSearch:
 
     def _job_source(self, job: JobId) -> JsonObject:
         record = self._lineage.jobs[job]
-        run = self._latest_run(job)
+        run = self._graph.latest_run(job)
         streaming = (record.facets.get("jobType") or {}).get("processingType") in ("STREAMING", "STREAM")
         return {
             **self._run_keys(run),
@@ -138,7 +138,7 @@ class FullTextSearch:
         }
 
     def _dataset_source(self, dataset: DatasetId) -> JsonObject:
-        runs = [run for job in self._graph.jobs_of(dataset) if (run := self._latest_run(job))]
+        runs = [run for job in self._graph.jobs_of(dataset) if (run := self._graph.latest_run(job))]
         return {
             **self._run_keys(max(runs, key=lambda run: run.span.last, default=None)),
             "name": dataset.name,
@@ -147,10 +147,6 @@ class FullTextSearch:
             "outputFacets": {},
             "facets": self._lineage.datasets[dataset].all_facets(),
         }
-
-    def _latest_run(self, job: JobId) -> RunRecord | None:
-        view = self._graph.job_lineages.get(job)
-        return view.latest_run if view else None
 
     def _run_keys(self, run: RunRecord | None) -> JsonObject:
         if run is None:

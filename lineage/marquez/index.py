@@ -2,10 +2,11 @@
 """Sorted index of all jobs and datasets that are not deleted, updated incrementally."""
 
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from lineage.events import DatasetId, JobId
 from lineage.graph import LineageRecords
+from lineage.graph.records_by_name import READS_PER_PART, RecordsByName
 from lineage.marquez.names import SortedNames
 from lineage.marquez.recency import RecentJobs
 
@@ -95,10 +96,10 @@ class Index:
     def steps(self) -> Iterator[None]:
         """Index every change; yields after each slice."""
         while self._take_changes():
-            for job in _last_slice(self._jobs):
+            for job in _last_slice(self._jobs, self.lineage.jobs):
                 self._update_job(job)
             yield
-            for dataset in _last_slice(self._datasets):
+            for dataset in _last_slice(self._datasets, self.lineage.datasets):
                 self._update_dataset(dataset)
             yield
 
@@ -127,8 +128,11 @@ class Index:
             self.datasets.add(dataset)
 
 
-def _last_slice(waiting: list[_Id]) -> list[_Id]:
-    """Remove and return the last slice of a list."""
-    part = waiting[-_NODES_PER_SLICE:]
-    del waiting[-_NODES_PER_SLICE:]
+def _last_slice(waiting: list[_Id], records: RecordsByName[_Id, Any]) -> list[_Id]:
+    """Remove and return the last slice of a list, which has fewer names if records must be read."""
+    part: list[_Id] = []
+    reads = 0
+    while waiting and len(part) < _NODES_PER_SLICE and reads < READS_PER_PART:
+        part.append(waiting.pop())
+        reads += records.in_memory(part[-1]) is None
     return part

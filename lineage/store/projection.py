@@ -5,9 +5,9 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 
-from lineage.events import Event, EventError, JobId
+from lineage.events import DatasetId, Event, EventError, JobId
 from lineage.graph import Graph, LineageRecords
-from lineage.graph.snapshot import Key, Snapshot, Subject, restore
+from lineage.graph.snapshot import Key, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
 from lineage.store.checkpoint import mark_unsaved, save_steps
@@ -16,11 +16,15 @@ from lineage.store.rows import StoredEvent
 from lineage.store.run_loader import RunLoader
 from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import StateFile
+from lineage.store.stored_records import CheckpointRecords
 
 logger = logging.getLogger(__name__)
 
 _EVENTS_PER_STEP = 50
 """Events applied between two yields to the event loop."""
+
+_NAMES_PER_STEP = 1_000
+"""Names read between two yields to the event loop."""
 
 STATE_POSITION = "state"
 """Reader of the log that the state file is: events after its checkpoint are not compacted."""
@@ -41,7 +45,7 @@ class Projection:
 
     def __init__(self, log: EventStore, reader: EventReader, state: StateFile | None = None) -> None:
         archive = StateArchive(state.connection, RunLoader(log, reader).load) if state else None
-        self.lineage = LineageRecords(archive)
+        self.lineage = LineageRecords(archive, CheckpointRecords(state.reader) if state else None)
         self.graph = Graph(self.lineage)
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
@@ -59,10 +63,10 @@ class Projection:
         """
         self.restoring = True
         saved = self.state.position if self.state else None
-        known = self._log.snapshots.all() if self.state is None or saved is None else self.state.records()
-        yield from self._restore(known, saved=saved is not None)
         if self.state is not None and saved is not None:
-            yield from self._restore_lineages(self.state)
+            yield from self._restore_checkpoint(self.state)
+        else:
+            yield from self._restore_snapshots()
         self.restoring = False
         self.position = saved or 0
         yield from self._read_log()
@@ -121,12 +125,34 @@ class Projection:
             if self._log.writes:
                 self._log.set_position(STATE_POSITION, self.position)
 
-    def _restore(self, snapshots: Iterator[Snapshot], saved: bool) -> Iterator[None]:
-        """Restore records: those of the state file (`saved`), which has archived runs, or all of the log."""
-        job: JobId | None = None
-        for count, snapshot in enumerate(snapshots, start=1):
+    def release(self) -> Iterator[None]:
+        """Remove records that were not used lately from memory, in steps; a checkpoint must have been committed."""
+        if self.state is not None:
+            yield from self.lineage.release_steps()
+
+    def _restore_checkpoint(self, state: StateFile) -> Iterator[None]:
+        """Restore what must be in memory, the names of all other records, and the lineage of jobs."""
+        names: dict[Subject, list[list[str]]] = {Subject.DATASET: [], Subject.JOB: []}
+        for count, (subject, name) in enumerate(state.other_names(), start=1):
+            names[subject].append(name)
+            if count % _NAMES_PER_STEP == 0:
+                yield
+        self.lineage.add_stored(
+            [JobId(*name) for name in names[Subject.JOB]], [DatasetId(*name) for name in names[Subject.DATASET]]
+        )
+        yield
+        for count, snapshot in enumerate(state.records_in_memory(), start=1):
             restore(self.lineage, [snapshot])
-            if self.state is not None and not saved:
+            if count % _EVENTS_PER_STEP == 0:
+                yield
+        yield from self._restore_lineages(state)
+
+    def _restore_snapshots(self) -> Iterator[None]:
+        """Restore the snapshots of the log."""
+        job: JobId | None = None
+        for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
+            restore(self.lineage, [snapshot])
+            if self.state is not None:
                 mark_unsaved(self.lineage, snapshot.key)
                 job = self._archive_restored(snapshot.key, job)
             if count % _EVENTS_PER_STEP == 0:
@@ -142,8 +168,10 @@ class Projection:
         return job
 
     def _restore_lineages(self, state: StateFile) -> Iterator[None]:
+        jobs = {job: job for job in self.lineage.jobs}
+        datasets = {name: name for name in self.lineage.nodes.by_name}
         for count, (job, packed) in enumerate(state.lineages(), start=1):
-            self.graph.restore(job, packed)
+            self.graph.restore(jobs[job], packed, lambda dataset: datasets.setdefault(dataset, dataset))
             if count % _EVENTS_PER_STEP == 0:
                 yield
 

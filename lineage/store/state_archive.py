@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archive of runs and of statements about datasets in the state file."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 
@@ -18,3 +19,9 @@ class StateArchive(StoredRuns, StoredStatements):
         jobs = NumberedNames(connection, "jobs", JobId)
         StoredRuns.__init__(self, connection, jobs, load)
         StoredStatements.__init__(self, connection, jobs)
+        self._connection = connection
+
+    def jobs_of(self, run: str) -> set[JobId]:
+        """Return the jobs with a run of this UUID that is archived, or in the last checkpoint."""
+        rows = self._connection.execute("SELECT key FROM records WHERE run = ?", (run,)).fetchall()
+        return super().jobs_of(run) | {JobId(*json.loads(key)[:2]) for (key,) in rows}

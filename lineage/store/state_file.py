@@ -6,15 +6,17 @@ so that after a crash all of the file is as of one position of the log.
 """
 
 import hashlib
+import json
 import logging
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import lineage
 from lineage.events.ids import JobId
-from lineage.graph.snapshot import Key, Snapshot
+from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
 from lineage.store.rows import row_key
 from lineage.store.state_records import packed_content, state_record
@@ -27,8 +29,13 @@ CREATE TABLE records (
     kind TEXT NOT NULL,     -- catalog, dataset, job, namespace, run
     key TEXT NOT NULL,      -- identity of the subject, canonical JSON
     body BLOB NOT NULL,
+    kept INTEGER NOT NULL,  -- whether it is always in memory
+    run TEXT,               -- UUID of a run
     PRIMARY KEY (kind, key)
 ) STRICT;
+CREATE INDEX records_in_memory ON records (kind, key) WHERE kept;
+CREATE INDEX other_records ON records (kind, key) WHERE run IS NULL AND NOT kept;
+CREATE INDEX records_of_runs ON records (run) WHERE run IS NOT NULL;
 CREATE TABLE lineages (
     namespace TEXT NOT NULL, -- job
     name TEXT NOT NULL,
@@ -88,11 +95,16 @@ _PRAGMAS = ("synchronous = NORMAL", "journal_mode = WAL", "wal_autocheckpoint = 
 
 _PATTERN = "state-*.db"
 
+_READ_WHEN_USED = frozenset({Subject.DATASET, Subject.JOB, Subject.RUN})
+"""Kinds of records that need not be in memory, except for datasets of which events state names: others depend on them.
+"""
+
 
 class StateFile:
     """One file of derived state. Not thread-safe.
 
-    `position` is the number of the last event that the state contains; None before the first checkpoint.
+    `position` is the number of the last event that the state contains; None before the first checkpoint. `reader` is
+    a connection that reads the last checkpoint, also while `connection` writes the next one.
     """
 
     def __init__(self, path: Path, digest: str) -> None:
@@ -111,21 +123,31 @@ class StateFile:
                 self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
             self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
             self.connection.execute("BEGIN")
+            self.reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         except sqlite3.Error:
             self.connection.close()
             raise
 
-    def records(self) -> Iterator[Snapshot]:
-        """Yield the records of the last checkpoint in restore order."""
-        query = "SELECT kind, key, body FROM records WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
+    def records_in_memory(self) -> Iterator[Snapshot]:
+        """Yield the records of the last checkpoint that must be in memory, in restore order."""
+        query = """SELECT kind, key, body FROM records
+                   WHERE kept AND (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"""
         for row in self._rows(query):
             yield state_record(*row)
 
+    def other_names(self) -> Iterator[tuple[Subject, list[str]]]:
+        """Yield kind, namespace and name of the jobs and datasets that are read when they are used."""
+        query = """SELECT kind, key FROM records
+                   WHERE run IS NULL AND NOT kept AND (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"""
+        for kind, key in self._rows(query):
+            yield Subject(kind), json.loads(key)
+
     def write(self, records: Iterable[Snapshot]) -> None:
         """Write changed records."""
-        rows = [(*row_key(record.key), packed_content(record.content)) for record in records]
         self.connection.executemany(
-            "INSERT INTO records VALUES (?, ?, ?) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body", rows
+            """INSERT INTO records VALUES (?, ?, ?, ?, ?)
+               ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body, kept = excluded.kept""",
+            map(_record_row, records),
         )
 
     def remove(self, keys: Iterable[Key]) -> None:
@@ -156,9 +178,10 @@ class StateFile:
 
     def close(self) -> None:
         """Close the file; changes since the last checkpoint are lost."""
+        self.reader.close()
         self.connection.close()
 
-    def _rows(self, query: str) -> Iterator[tuple[str, str, bytes]]:
+    def _rows(self, query: str) -> Iterator[Any]:
         """Yield the rows of a query for a page after a key, which is in their first two columns."""
         place = ("", "")
         while rows := self.connection.execute(query, (*place, _PAGE)).fetchall():
@@ -168,6 +191,13 @@ class StateFile:
     def delete(self) -> None:
         """Delete the file. It stays open for requests in progress, until nothing refers to it any more."""
         _unlink(self.path)
+
+
+def _record_row(record: Snapshot) -> tuple[str, str, bytes, bool, str | None]:
+    key, content = record
+    run = key.identity[-1] if key.subject is Subject.RUN else None
+    kept = key.subject not in _READ_WHEN_USED or bool(content.get("names"))
+    return *row_key(key), packed_content(content), kept, run
 
 
 def open_state(directory: Path, rules: Rules, first: int, last: int, log: str = "") -> StateFile:

@@ -33,11 +33,12 @@ ACCEPTED = 2**62
 
 
 class Restarts:
-    """A log and its projection, which archives runs as early as it can."""
+    """A log and its projection, which archives runs and releases records as early as it can."""
 
-    def __init__(self, directory, max_recalled=0):
+    def __init__(self, directory, max_recalled=0, max_in_memory=0):
         self._directory = directory
         self._max_recalled = max_recalled
+        self._max_in_memory = max_in_memory
         self._log = EventLog(directory)
         self.state = self._started()
 
@@ -53,6 +54,8 @@ class Restarts:
         for _ in self.state.save():
             pass
         self.state.commit()
+        for _ in self.state.release():
+            pass
 
     def restart(self):
         """Start again, as after a kill: what follows the last checkpoint is read from the log."""
@@ -75,6 +78,7 @@ class Restarts:
         state = Projection(self._log, READER, open_state(self._directory, READER.rules, 0, self._log.last()))
         state.lineage.spare_runs = 0
         state.lineage.max_recalled = self._max_recalled
+        state.lineage.max_jobs = state.lineage.max_datasets = self._max_in_memory
         for _ in state.build():
             pass
         return state
@@ -121,7 +125,7 @@ def test_archived_runs_change_no_answer(tmp_path, monkeypatch, seed, compacting)
         chance.shuffle(arrival)
     else:
         arrival.sort(key=lambda content: content["eventTime"])
-    service = Restarts(tmp_path, max_recalled=seed % 4)
+    service = Restarts(tmp_path, max_recalled=seed % 4, max_in_memory=seed % 3)
     for content in arrival:
         service.store(content)
         if chance.random() < 0.05:
@@ -160,6 +164,27 @@ def test_memory_holds_few_runs_of_a_long_history(tmp_path):
     service.restart()
     (job,) = service.state.lineage.jobs.values()
     assert (len(job.runs.loaded) <= 2, len(job.runs)) == (True, 199)
+    service.close()
+
+
+def test_records_not_used_lately_leave_memory(tmp_path):
+    service = Restarts(tmp_path, max_in_memory=2)
+    for number in range(1, 9):
+        start, end = batch_run(number, inputs=[dataset(f"in {number}")], outputs=[dataset(f"out {number}")])
+        for content in (start, end):
+            content["job"]["name"] = f"job {number}"
+            service.store(content)
+    lineage = service.state.lineage
+    service.state.graph.refresh()
+    expected = answers(lineage)
+    assert (lineage.jobs.size_in_memory, lineage.nodes.by_name.size_in_memory) == (8, 16)
+    service.save()
+    assert (lineage.jobs.size_in_memory, lineage.nodes.by_name.size_in_memory) == (2, 2)
+    assert answers(lineage) == expected
+    service.restart()
+    assert (service.state.lineage.jobs.size_in_memory, len(service.state.lineage.jobs)) == (0, 8)
+    assert service.state.lineage.datasets.size_in_memory == 0
+    assert answers(service.state.lineage) == expected
     service.close()
 
 
