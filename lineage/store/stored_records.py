@@ -37,4 +37,10 @@ class CheckpointRecords:
         _, key = row_key(Key(Subject.JOB, tuple(job)))
         first = key.removesuffix("]") + ","
         rows = self._connection.execute(_RUNS, (first, first.removesuffix(",") + "-")).fetchall()
-        return [state_record(*row) for row in rows]
+        # In order of position: otherwise the history of the job would need its archived runs.
+        return sorted((state_record(*row) for row in rows), key=_position)
+
+
+def _position(run: Snapshot) -> list[object]:
+    position: list[object] = min(run.content["starts"], default=run.content["span"][0])
+    return position

@@ -188,6 +188,23 @@ def test_records_not_used_lately_leave_memory(tmp_path):
     service.close()
 
 
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_a_job_is_read_without_its_archived_runs(tmp_path, order):
+    service = Restarts(tmp_path)
+    for number in range(3, 30):
+        for content in batch_run(number, inputs=[dataset("a")], outputs=[dataset("b")]):
+            service.store(content)
+    for second, number in enumerate(order):  # the UUIDs of the retained runs are in order of time, or not
+        start, _ = batch_run(number)
+        service.store({**start, "eventTime": f"2026-06-01T00:00:0{second}Z"})
+    service.save()
+    service.restart()
+    (job,) = service.state.lineage.jobs.values()
+    assert len(job.runs.loaded) > 1
+    assert not job.runs.recalled
+    service.close()
+
+
 def test_late_failure_uncovers_the_archived_run_before(tmp_path):
     service = Restarts(tmp_path)
     contents = [content for number in (1, 2, 3) for content in batch_run(number, inputs=[dataset("a")])]
