@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from itertools import islice
 from typing import Generic, TypeVar
+from weakref import WeakMethod
 
 _Name = TypeVar("_Name")
 _Record = TypeVar("_Record")
@@ -14,13 +15,14 @@ READS_PER_PART = 25
 
 
 class RecordsByName(MutableMapping[_Name, _Record], Generic[_Name, _Record]):
-    """Records by name. `read` sets the record of a name that is not in memory.
+    """Records by name. `read`, a method of their owner, sets the record of a name that is not in memory.
 
     Iterating over the records reads those that are not in memory. Not thread-safe.
     """
 
     def __init__(self, read: Callable[[_Name], None]) -> None:
-        self._read = read
+        # No cycle: an owner that is not in use any more is freed at once.
+        self._read = WeakMethod(read)
         self._records: dict[_Name, _Record | None] = {}
         self._releasable: dict[_Name, None] = {}
 
@@ -28,7 +30,9 @@ class RecordsByName(MutableMapping[_Name, _Record], Generic[_Name, _Record]):
         record = self._records[name]
         if record is not None:
             return record
-        self._read(name)
+        read = self._read()
+        assert read is not None, "the owner is in use"
+        read(name)
         record = self._records[name]
         assert record is not None, "`read` sets the record"
         return record
