@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from lineage.change_feed import ChangeFeed
@@ -55,7 +56,7 @@ from lineage.store import (
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets
-from lineage.store.projection import STATE_POSITION, Projection
+from lineage.store.projection import MAX_UNSAVED, STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
 from lineage.threads import run_to_end
@@ -160,6 +161,7 @@ class Service:
             log, settings.queue_size, settings.queue_bytes, self._on_batch
         )
         self._unsealed = asyncio.Event()
+        self._many_unsaved = asyncio.Event()
         self._unlocated: dict[TableName, DatasetId] = {}
         self._retiring: set[asyncio.Task[None]] = set()
         self._tasks = [
@@ -392,6 +394,7 @@ class Service:
                 self._state.position = stored.seq
                 if count % _EVENTS_PER_STEP == 0:
                     await asyncio.sleep(0)
+        self._limit_unsaved()
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             await asyncio.sleep(0)
 
@@ -618,6 +621,11 @@ class Service:
             if not submission.tag.done.cancelled():
                 submission.tag.done.set_result(flags)
         self._state.position = max(self._state.position, batch.last)
+        self._limit_unsaved()
+
+    def _limit_unsaved(self) -> None:
+        if len(self.lineage.unsaved) > MAX_UNSAVED:
+            self._many_unsaved.set()
 
     def _apply_stored(self, stored: StoredEvent) -> None:
         """Apply the naming rules to an event that another instance has stored, and the event."""
@@ -641,7 +649,10 @@ class Service:
         """Make checkpoints, so that the next start reads few events of the log again."""
         pause = shortest = self._settings.checkpoint_seconds
         while True:
-            await asyncio.sleep(pause)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._many_unsaved.wait()
+            self._many_unsaved.clear()
             began = time.monotonic()
             if len(self.lineage.unsaved):
                 await self._save_state()

@@ -23,6 +23,9 @@ logger = logging.getLogger(__name__)
 _EVENTS_PER_STEP = 50
 """Events applied between two yields to the event loop."""
 
+MAX_UNSAVED = 20_000
+"""Changed records with which a checkpoint is made at once: until then they stay in memory."""
+
 _NAMES_PER_STEP = 1_000
 """Names read between two yields to the event loop."""
 
@@ -55,8 +58,11 @@ class Projection:
         self._log = log
         self._reader = reader
 
-    def build(self) -> Iterator[None]:
+    def build(self, max_unsaved: int | None = None) -> Iterator[None]:
         """Read the state file, if it has any state, and the log after it, in steps.
+
+        Whenever `max_unsaved` records have changed, a checkpoint is made, so that a long log needs little memory; its
+        steps take up to a second.
 
         Events that arrive meanwhile may be applied in between. While `restoring` they must not be: they are read from
         the log afterwards.
@@ -69,7 +75,7 @@ class Projection:
             yield from self._restore_snapshots()
         self.restoring = False
         self.position = saved or 0
-        yield from self._read_log()
+        yield from self._read_log(max_unsaved)
         yield from self._retry_unapplied(saved is not None)
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             yield
@@ -182,12 +188,21 @@ class Projection:
             # They stay in memory until it succeeds.
             logger.exception("runs of job %s/%s cannot be moved to the state file", job.namespace, job.name)
 
-    def _read_log(self) -> Iterator[None]:
+    def _read_log(self, max_unsaved: int | None) -> Iterator[None]:
         for count, stored in enumerate(self._log.events(self._park_damaged, self.position), start=1):
             self.apply_stored(stored)
             self.position = stored.seq
             if count % _EVENTS_PER_STEP == 0:
                 yield
+                if max_unsaved is not None and len(self.lineage.unsaved) > max_unsaved:
+                    try:
+                        yield from self.save()
+                        self.commit()
+                    except (sqlite3.Error, StoreError):
+                        logger.exception("the state cannot be saved; all records stay in memory")
+                        max_unsaved = None
+                    else:
+                        yield from self.release()
 
     def _retry_unapplied(self, restored: bool) -> Iterator[None]:
         """Retry dead letters of events that are before the restored state; the others were read from the log."""

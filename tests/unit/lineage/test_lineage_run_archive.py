@@ -57,12 +57,12 @@ class Restarts:
         for _ in self.state.release():
             pass
 
-    def restart(self):
+    def restart(self, **options):
         """Start again, as after a kill: what follows the last checkpoint is read from the log."""
         self.state.state.close()
         self._log.close()
         self._log = EventLog(self._directory)
-        self.state = self._started()
+        self.state = self._started(**options)
 
     def compact(self):
         """Move all events that are in a checkpoint into snapshots."""
@@ -74,13 +74,13 @@ class Restarts:
         self.state.state.close()
         self._log.close()
 
-    def _started(self):
+    def _started(self, max_unsaved=None, after_step=lambda _state: None):
         state = Projection(self._log, READER, open_state(self._directory, READER.rules, 0, self._log.last()))
         state.lineage.spare_runs = 0
         state.lineage.max_recalled = self._max_recalled
         state.lineage.max_jobs = state.lineage.max_datasets = self._max_in_memory
-        for _ in state.build():
-            pass
+        for _ in state.build(max_unsaved):
+            after_step(state)
         return state
 
 
@@ -184,6 +184,20 @@ def test_records_not_used_lately_leave_memory(tmp_path):
     service.restart()
     assert (service.state.lineage.jobs.size_in_memory, len(service.state.lineage.jobs)) == (0, 8)
     assert service.state.lineage.datasets.size_in_memory == 0
+    assert answers(service.state.lineage) == expected
+    service.close()
+
+
+def test_a_long_log_is_read_with_few_records_in_memory(tmp_path):
+    service = Restarts(tmp_path, max_in_memory=1)
+    for number in range(1, 200):
+        start, _ = batch_run(number)
+        service.store({**start, "job": {**start["job"], "name": f"job {number}"}})
+    expected = answers(service.state.lineage)
+    delete_states(tmp_path)
+    sizes = []
+    service.restart(max_unsaved=100, after_step=lambda state: sizes.append(state.lineage.jobs.size_in_memory))
+    assert max(sizes) < 160
     assert answers(service.state.lineage) == expected
     service.close()
 

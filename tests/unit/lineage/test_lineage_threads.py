@@ -7,6 +7,7 @@ import threading
 import pytest
 from lineage_events import RULES, body, encode
 
+from lineage import service
 from lineage.api import create_app
 from lineage.settings import Settings
 from lineage.store import EventLog
@@ -66,3 +67,21 @@ def test_a_stop_during_a_checkpoint_closes_the_state_after_it(tmp_path, monkeypa
     asyncio.run(check())
     assert steps[-1] == "closed"
     assert steps[:-1] == ["begun", "ended"] * (len(steps) // 2)
+
+
+def test_many_changes_make_a_checkpoint_before_it_is_due(tmp_path, monkeypatch):
+    monkeypatch.setattr(service, "MAX_UNSAVED", 5)
+    settings = Settings(host="127.0.0.1", port=0, data=tmp_path, rules=None, checkpoint_seconds=3600)
+
+    async def check():
+        app = create_app(settings, RULES, EventLog(tmp_path))
+        async with app.router.lifespan_context(app):
+            state = app.state.service._state.state
+            before = state.position
+            await app.state.service.ingest(encode(body("START", 0)))
+            await app.state.service.ingest_batch(encode([body("START", 0, run=number) for number in range(2, 9)]))
+            async with asyncio.timeout(60):
+                while state.position == before:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(check())
