@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lineage.change_feed import ChangeFeed
 from lineage.events import (
@@ -56,7 +57,7 @@ from lineage.store import (
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
 from lineage.store.offsets import Offsets
-from lineage.store.projection import MAX_UNSAVED, STATE_POSITION, Projection
+from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
 from lineage.threads import run_to_end
@@ -147,7 +148,7 @@ class Service:
         self.ingest_metrics = IngestMetrics(time.time())
         self.locations = locations
         self.reader = EventReader(rules)
-        self.as_of_queries = AsOfQueries(log, settings.rules)
+        self.as_of_queries = AsOfQueries(log, settings.rules, self._state_path)
         self._settings = settings
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
@@ -161,7 +162,7 @@ class Service:
             log, settings.queue_size, settings.queue_bytes, self._on_batch
         )
         self._unsealed = asyncio.Event()
-        self._many_unsaved = asyncio.Event()
+        self._checkpoint_needed = asyncio.Event()
         self._unlocated: dict[TableName, DatasetId] = {}
         self._retiring: set[asyncio.Task[None]] = set()
         self._tasks = [
@@ -394,7 +395,8 @@ class Service:
                 self._state.position = stored.seq
                 if count % _EVENTS_PER_STEP == 0:
                     await asyncio.sleep(0)
-        self._limit_unsaved()
+        if self._state.needs_checkpoint:
+            self._checkpoint_needed.set()
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             await asyncio.sleep(0)
 
@@ -621,11 +623,8 @@ class Service:
             if not submission.tag.done.cancelled():
                 submission.tag.done.set_result(flags)
         self._state.position = max(self._state.position, batch.last)
-        self._limit_unsaved()
-
-    def _limit_unsaved(self) -> None:
-        if len(self.lineage.unsaved) > MAX_UNSAVED:
-            self._many_unsaved.set()
+        if self._state.needs_checkpoint:
+            self._checkpoint_needed.set()
 
     def _apply_stored(self, stored: StoredEvent) -> None:
         """Apply the naming rules to an event that another instance has stored, and the event."""
@@ -645,14 +644,17 @@ class Service:
             self.change_feed.publish(event)
             self.ingest_metrics.record(time.time(), event.order.time / 1e9)
 
+    def _state_path(self) -> Path | None:
+        return self._state.state.path if self._state.state else None
+
     async def _save_periodically(self) -> None:
         """Make checkpoints, so that the next start reads few events of the log again."""
         pause = shortest = self._settings.checkpoint_seconds
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
-                    await self._many_unsaved.wait()
-            self._many_unsaved.clear()
+                    await self._checkpoint_needed.wait()
+            self._checkpoint_needed.clear()
             began = time.monotonic()
             if len(self.lineage.unsaved):
                 await self._save_state()

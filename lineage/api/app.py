@@ -36,7 +36,7 @@ from lineage.service import Service
 from lineage.settings import Settings
 from lineage.store import StoreError, StoreUnusable
 from lineage.store.event_store import EventStore
-from lineage.store.projection import MAX_UNSAVED, Projection
+from lineage.store.projection import Projection
 from lineage.store.state_file import open_state
 
 
@@ -62,7 +62,7 @@ def create_app(
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
     # Not a variable that `lifespan` refers to: it would keep the records after a rebuild has replaced them.
     projections = [Projection(log, EventReader(rules), saved)]
-    for _ in projections[0].build(MAX_UNSAVED):
+    for _ in projections[0].build(checkpoints=True):
         pass
     _save(projections[0])
 

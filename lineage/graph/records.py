@@ -316,6 +316,11 @@ class LineageRecords:
         for name in self._changed_by.get(run.id, ()):
             self._settle(name)
 
+    def last_time(self) -> int:
+        """Return the greatest event time (ns); 0 without events."""
+        spans = (*self.namespaces.values(), *(entry.span for entry in self.catalog.values()))
+        return max((span.last.time for span in spans), default=0)
+
     def add_stored(self, jobs: Iterable[JobId], datasets: Iterable[DatasetId]) -> None:
         """Add jobs and datasets, these without other names, whose records are read when they are used."""
         self._users_restored = True

@@ -167,6 +167,15 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot], settled: boo
                 lineage.restore_run(decode_run(lineage, run, content), starts, settled)
 
 
+def run_position(run: Snapshot) -> tuple[int, str]:
+    """Return the position of a run among those of its job, as a sort key; runs are restored in this order.
+
+    In another order the history of the job would need its archived runs.
+    """
+    time, digest = min(run.content["starts"], default=run.content["span"][0])
+    return time, digest
+
+
 def run_key(run: RunId) -> Key:
     """Return the key of the snapshot of a run."""
     return Key(Subject.RUN, (*run.job, run.run))

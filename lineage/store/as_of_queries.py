@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
 from lineage.store.event_store import EventStore
@@ -35,11 +36,15 @@ class TooManyAsOfQueries(Exception):
 
 
 class AsOfQueries:
-    """Runs as-of queries one at a time and caches their results."""
+    """Runs as-of queries one at a time and caches their results.
 
-    def __init__(self, log: EventStore, rules: Path | None) -> None:
+    `state_file` returns the path of the state file in use, if there is one.
+    """
+
+    def __init__(self, log: EventStore, rules: Path | None, state_file: Callable[[], Path | None]) -> None:
         self._log = log
         self._rules = rules
+        self._state_file = state_file
         self._results: OrderedDict[int, bytes] = OrderedDict()
         self._running: int | None = None
         self._outdated = False
@@ -95,9 +100,11 @@ class AsOfQueries:
         return answer
 
     async def _run_subprocess(self, at: int) -> bytes:
+        state = self._state_file()
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "lineage.store.graph_as_of", self._log.location, str(at)),
-            *([str(self._rules)] if self._rules else []),
+            *(["--rules", str(self._rules)] if self._rules else []),
+            *(["--state", str(state), "--log-identity", self._log.identity] if state else []),
             env={**os.environ, **self._log.environment},
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -1,27 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.store.graph_as_of LOG NANOSECONDS [RULES]`: write the graph of a log as of a time.
+"""`python -m lineage.store.graph_as_of LOG NANOSECONDS`: write the graph of a log as of a time.
 
-`LOG` is a file, or the URL of a Postgres database, whose password is in the environment.
+`LOG` is a file, or the URL of a Postgres database, whose password is in the environment. `--state` is the state file of
+the service, which has past states: with it, few events are read.
 
 Safe beside a running service: it reads one consistent snapshot and takes no lock. Exit code 3 if retention has
 compacted events after that time; it then writes the earliest time that can be queried.
 """
 
+import argparse
 import gc
 import logging
 import os
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lineage.events import EventError, canonical_json
+from lineage.events.ids import RunId
 from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.graph.snapshot import Key, Snapshot, restore
 from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
+from lineage.store.past_states import past_state, restored_state
 from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress
-from lineage.store.rows import PAGE, EventRow, event_rows, known_since, snapshot_page, stored_events
+from lineage.store.rows import (
+    PAGE,
+    EventRow,
+    StoredEvent,
+    compacted_through,
+    event_rows,
+    history_of_run,
+    known_since,
+    snapshot_page,
+    stored_events,
+)
+from lineage.store.run_loader import RunLoader
+from lineage.store.state_file import state_digest
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +53,17 @@ class Compacted(Exception):
         self.since = since
 
 
-def graph_at(path: Path, at: int, reader: EventReader) -> bytes:
+class State(NamedTuple):
+    """State file of a service, and the digest that it must have (`state_digest`) to be of the same rules and code."""
+
+    path: Path
+    digest: str
+
+
+def graph_at(path: Path, at: int, reader: EventReader, state: State | None = None) -> bytes:
     """Return the graph export, as canonical JSON, of a file's events of time `at` (ns) and before.
+
+    With `state` its past states are used.
 
     Raises:
         Compacted: retention has compacted later events.
@@ -45,7 +71,7 @@ def graph_at(path: Path, at: int, reader: EventReader) -> bytes:
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         connection.execute("BEGIN")
-        return canonical_json(export_as_of(FileRows(connection), at, reader))
+        return canonical_json(export_as_of(FileRows(connection), at, reader, state))
     finally:
         connection.close()
 
@@ -55,6 +81,12 @@ class LogRows(Protocol):
 
     def known_since(self) -> int | None:
         """Return the event time (ns) of the last compacted event; None if nothing was compacted."""
+
+    def compacted_through(self) -> int:
+        """Return the greatest number of a compacted event; 0 if there is none."""
+
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID."""
 
     def snapshot_page(self, after: Key | None) -> list[Snapshot]:
         """Return a page of snapshots after `after`, in restore order."""
@@ -73,6 +105,14 @@ class FileRows:
         """Return the event time (ns) of the last compacted event; None if nothing was compacted."""
         return known_since(self._connection)
 
+    def compacted_through(self) -> int:
+        """Return the greatest number of a compacted event; 0 if there is none."""
+        return compacted_through(self._connection)
+
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID."""
+        return history_of_run(self._connection, run)
+
     def snapshot_page(self, after: Key | None) -> list[Snapshot]:
         """Return a page of snapshots after `after`, in restore order."""
         return snapshot_page(self._connection, after)
@@ -82,7 +122,7 @@ class FileRows:
         return event_rows(self._connection, after, PAGE, until)
 
 
-def export_as_of(log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
+def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None = None) -> dict[str, object]:
     """Return the graph export of a log's events of time `at` (ns) and before.
 
     Raises:
@@ -91,12 +131,44 @@ def export_as_of(log: LogRows, at: int, reader: EventReader) -> dict[str, object
     since = log.known_since()
     if since is not None and at < since:
         raise Compacted(since)
+    if state is not None:
+        try:
+            return _export_with(state, log, at, reader)
+        except (sqlite3.Error, ValueError) as error:
+            logger.warning("the past states of %s cannot be used: %s", state.path, error)
+    return _export_of_all(log, at, reader)
+
+
+def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
+    """Return the graph export, made of a past state if one fits."""
+    with closing(sqlite3.connect(f"{state.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)) as file:
+        file.execute("BEGIN")
+        (digest,) = file.execute("SELECT digest FROM checkpoint").fetchone()
+        found = past_state(file, at, log.compacted_through()) if digest == state.digest else None
+        if found is None:
+            return _export_of_all(log, at, reader)
+        lineage, graph = restored_state(file, found, RunLoader(log, reader, at).load)
+        _apply_events(log, found.position, at, reader, lineage)
+        return export_graph(lineage, graph)
+
+
+def _export_of_all(log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
+    """Return the graph export, made of all events."""
     lineage = LineageRecords()
+    _restore_compacted(log, lineage)
+    _apply_events(log, 0, at, reader, lineage)
+    return export_graph(lineage, Graph(lineage))
+
+
+def _restore_compacted(log: LogRows, lineage: LineageRecords) -> None:
     snapshots = log.snapshot_page(None)
     while snapshots:
         restore(lineage, snapshots)
         snapshots = log.snapshot_page(snapshots[-1].key)
-    place = 0
+
+
+def _apply_events(log: LogRows, place: int, at: int, reader: EventReader, lineage: LineageRecords) -> None:
+    """Apply the events after number `place`, of time `at` (ns) and before."""
     while rows := log.event_rows(place, at):
         # The service has recorded damaged rows as dead letters.
         for stored in stored_events(rows, lambda _hash, _error: None):
@@ -105,25 +177,36 @@ def export_as_of(log: LogRows, at: int, reader: EventReader) -> dict[str, object
             except EventError as error:
                 logger.warning("event %s is left out: %s", stored.original.hash.hex(), error)
         place = rows[-1].seq
-    return export_graph(lineage, Graph(lineage))
 
 
-def _graph_of(location: str, at: int, reader: EventReader) -> bytes:
+def _graph_of(location: str, at: int, reader: EventReader, state: State | None) -> bytes:
     if not location.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
-        return graph_at(Path(location), at, reader)
+        return graph_at(Path(location), at, reader, state)
     # Imported here: without Postgres, the service does not need the driver.
     from lineage.store.postgres.rows_as_of import rows_of
 
     with rows_of(PostgresAddress(location, os.environ.get(PASSWORD))) as log:
-        return canonical_json(export_as_of(log, at, reader))
+        return canonical_json(export_as_of(log, at, reader, state))
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("log")
+    parser.add_argument("at", type=int)
+    parser.add_argument("--rules", type=Path)
+    parser.add_argument("--state", type=Path)
+    parser.add_argument("--log-identity", default="", help="of the log that the state must be of")
+    given = parser.parse_args()
+    rules = read_rules(given.rules) if given.rules else Rules()
+    state = State(given.state, state_digest(rules, given.log_identity)) if given.state else None
+    sys.stdout.buffer.write(_graph_of(given.log, given.at, EventReader(rules), state))
 
 
 if __name__ == "__main__":
     # Folding makes no cycles, and the process ends with its query.
     gc.disable()
     try:
-        rules = read_rules(Path(sys.argv[3])) if len(sys.argv) > 3 else Rules()
-        sys.stdout.buffer.write(_graph_of(sys.argv[1], int(sys.argv[2]), EventReader(rules)))
+        _main()
     except Compacted as error:
         sys.stdout.write(str(error.since))
         sys.exit(COMPACTED)

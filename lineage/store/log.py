@@ -10,7 +10,7 @@ from typing import Final
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
 from lineage.events.ids import RunId
-from lineage.graph.snapshot import Snapshot, run_key
+from lineage.graph.snapshot import Snapshot
 from lineage.rules.event_reader import EventReader
 from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
@@ -25,9 +25,10 @@ from lineage.store.rows import (
     DamagedRowHandler,
     EventRow,
     StoredEvent,
+    compacted_through,
     event_rows,
+    history_of_run,
     read_rows,
-    snapshot_of,
     stored_event,
     stored_events,
     up_to,
@@ -136,10 +137,7 @@ class EventLog:
             StoreUnusable: the file is damaged.
         """
         with self._database.reading_few() as connection:
-            snapshot = snapshot_of(connection, run_key(run))
-            query = f"{SELECT_EVENTS} WHERE e.run = ? ORDER BY e.seq"
-            rows = [EventRow(*row) for row in Bodies(connection).joined(connection.execute(query, (run.run,)))]
-        return snapshot, list(stored_events(rows, lambda _hash, _error: None))
+            return history_of_run(connection, run)
 
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
@@ -234,8 +232,9 @@ class EventLog:
         self._database.shrink()
 
     def compacted_through(self) -> int:
-        """Return 0: this process compacts only what it has applied."""
-        return 0
+        """Return the greatest number of a compacted event; 0 if there is none."""
+        with self._database.reading() as connection:
+            return compacted_through(connection)
 
     def pause_compaction(self) -> None:
         """Do nothing: only this process compacts events."""

@@ -58,11 +58,17 @@ class Projection:
         self._log = log
         self._reader = reader
 
-    def build(self, max_unsaved: int | None = None) -> Iterator[None]:
+    @property
+    def needs_checkpoint(self) -> bool:
+        """Return whether a checkpoint shall be made at once: many records have changed, or many events arrived."""
+        due = self.state is not None and self.state.past_states.is_due(self.position)
+        return due or len(self.lineage.unsaved) > MAX_UNSAVED
+
+    def build(self, checkpoints: bool = False) -> Iterator[None]:
         """Read the state file, if it has any state, and the log after it, in steps.
 
-        Whenever `max_unsaved` records have changed, a checkpoint is made, so that a long log needs little memory; its
-        steps take up to a second.
+        With `checkpoints` these are made meanwhile, so that a long log needs little memory, and a crash does not lose
+        all; steps with one take up to a second.
 
         Events that arrive meanwhile may be applied in between. While `restoring` they must not be: they are read from
         the log afterwards.
@@ -75,7 +81,7 @@ class Projection:
             yield from self._restore_snapshots()
         self.restoring = False
         self.position = saved or 0
-        yield from self._read_log(max_unsaved)
+        yield from self._read_log(checkpoints)
         yield from self._retry_unapplied(saved is not None)
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             yield
@@ -127,6 +133,9 @@ class Projection:
             sqlite3.Error, StoreError: the state file or the log cannot be written.
         """
         if self.state is not None:
+            self.state.past_states.remove_before(self._log.compacted_through())
+            if self.state.past_states.is_due(self.position):
+                self.state.past_states.keep(self.position, self.lineage.last_time())
             self.state.commit(self.position)
             if self._log.writes:
                 self._log.set_position(STATE_POSITION, self.position)
@@ -188,19 +197,19 @@ class Projection:
             # They stay in memory until it succeeds.
             logger.exception("runs of job %s/%s cannot be moved to the state file", job.namespace, job.name)
 
-    def _read_log(self, max_unsaved: int | None) -> Iterator[None]:
+    def _read_log(self, checkpoints: bool) -> Iterator[None]:
         for count, stored in enumerate(self._log.events(self._park_damaged, self.position), start=1):
             self.apply_stored(stored)
             self.position = stored.seq
             if count % _EVENTS_PER_STEP == 0:
                 yield
-                if max_unsaved is not None and len(self.lineage.unsaved) > max_unsaved:
+                if checkpoints and self.needs_checkpoint:
                     try:
                         yield from self.save()
                         self.commit()
                     except (sqlite3.Error, StoreError):
                         logger.exception("the state cannot be saved; all records stay in memory")
-                        max_unsaved = None
+                        checkpoints = False
                     else:
                         yield from self.release()
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from lineage.events import EventError, Original, canonical_json, read_original
-from lineage.graph.snapshot import Key, Snapshot, Subject
+from lineage.events.ids import RunId
+from lineage.graph.snapshot import Key, Snapshot, Subject, run_key
 from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
 from lineage.store.segments import Bodies
@@ -42,6 +43,16 @@ class StoredEvent(NamedTuple):
     seq: int
     accepted: int
     original: Original
+
+
+def history_of_run(connection: sqlite3.Connection, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+    """Return the snapshot of a run's compacted events, if any, and all other events of its UUID.
+
+    Damaged rows are skipped: they are dead letters already.
+    """
+    found = connection.execute(f"{SELECT_EVENTS} WHERE e.run = ? ORDER BY e.seq", (run.run,))
+    rows = [EventRow(*row) for row in Bodies(connection).joined(found)]
+    return snapshot_of(connection, run_key(run)), list(stored_events(rows, lambda _hash, _error: None))
 
 
 def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: int = END_OF_TIME) -> list[EventRow]:
@@ -105,6 +116,12 @@ def snapshot_of(connection: sqlite3.Connection, key: Key) -> Snapshot | None:
         "SELECT kind, key, body FROM snapshots WHERE kind = ? AND key = ?", row_key(key)
     ).fetchone()
     return read_snapshot(*row) if row else None
+
+
+def compacted_through(connection: sqlite3.Connection) -> int:
+    """Return the greatest number of a compacted event; 0 if there is none."""
+    through: int = connection.execute("SELECT coalesce(max(through), 0) FROM retention").fetchone()[0]
+    return through
 
 
 def known_since(connection: sqlite3.Connection) -> int | None:

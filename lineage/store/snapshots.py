@@ -75,9 +75,9 @@ class Snapshots:
                 changed,
             )
             connection.execute(
-                "INSERT INTO retention VALUES (1, ?) ON CONFLICT (one)"
-                " DO UPDATE SET known_since = max(known_since, excluded.known_since)",
-                (max(event.order.time for event in events),),
+                "INSERT INTO retention VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE"
+                " SET known_since = max(known_since, excluded.known_since), through = max(through, excluded.through)",
+                (max(event.order.time for event in events), max(row.seq for row in rows)),
             )
         return len(events)
 

@@ -18,6 +18,7 @@ import lineage
 from lineage.events.ids import JobId
 from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
+from lineage.store import past_states
 from lineage.store.rows import row_key
 from lineage.store.state_records import packed_content, state_record
 
@@ -51,6 +52,7 @@ CREATE TABLE jobs (
 ) STRICT;
 CREATE TABLE edges (id INTEGER PRIMARY KEY, body BLOB NOT NULL UNIQUE) STRICT;
 CREATE TABLE runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
     job INTEGER NOT NULL,
     time INTEGER NOT NULL,  -- position of the run in its job: nanoseconds and hash of its first START
     hash BLOB NOT NULL,
@@ -119,10 +121,11 @@ class StateFile:
             for pragma in _PRAGMAS:
                 self.connection.execute(f"PRAGMA {pragma}")
             if not self.connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                self.connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                self.connection.executescript(f"BEGIN; {_SCHEMA} {past_states.SCHEMA} COMMIT;")
                 self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
             self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
             self.connection.execute("BEGIN")
+            self.past_states = past_states.PastStates(self.connection)
             self.reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         except sqlite3.Error:
             self.connection.close()

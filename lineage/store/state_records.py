@@ -47,11 +47,32 @@ def unpacked_content(body: bytes) -> JsonObject:
     Raises:
         ValueError: it is damaged.
     """
+    return decoded_content(decompressed_content(body))
+
+
+def decompressed_content(body: bytes) -> bytes:
+    """Decompress the content of a record, which is compressed with that of others.
+
+    Raises:
+        ValueError: it is damaged.
+    """
     try:
-        content: JsonObject = _decoder.decode(zstandard.ZstdDecompressor().decompress(body))
-    except (zstandard.ZstdError, msgspec.DecodeError) as error:
+        return zstandard.ZstdDecompressor().decompress(body)
+    except zstandard.ZstdError as error:
         raise ValueError(f"a record of the state file is damaged: {error}") from error
-    return content
+
+
+def decoded_content(content: bytes) -> JsonObject:
+    """Decode the content of a record that was decompressed.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        found: JsonObject = _decoder.decode(content)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"a record of the state file is damaged: {error}") from error
+    return found
 
 
 def state_record(kind: str, key: str, body: bytes) -> Snapshot:
@@ -60,4 +81,13 @@ def state_record(kind: str, key: str, body: bytes) -> Snapshot:
     Raises:
         ValueError: the row is damaged.
     """
-    return Snapshot(Key(Subject(kind), tuple(json.loads(key))), unpacked_content(body))
+    return decompressed_record(kind, key, decompressed_content(body))
+
+
+def decompressed_record(kind: str, key: str, content: bytes) -> Snapshot:
+    """Decode the record of a row whose content was decompressed.
+
+    Raises:
+        ValueError: the row is damaged.
+    """
+    return Snapshot(Key(Subject(kind), tuple(json.loads(key))), decoded_content(content))

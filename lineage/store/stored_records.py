@@ -5,7 +5,7 @@ import sqlite3
 
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.records import LineageRecords
-from lineage.graph.snapshot import Key, Snapshot, Subject, restore
+from lineage.graph.snapshot import Key, Snapshot, Subject, restore, run_position
 from lineage.store.rows import row_key
 from lineage.store.state_records import state_record
 
@@ -37,10 +37,4 @@ class CheckpointRecords:
         _, key = row_key(Key(Subject.JOB, tuple(job)))
         first = key.removesuffix("]") + ","
         rows = self._connection.execute(_RUNS, (first, first.removesuffix(",") + "-")).fetchall()
-        # In order of position: otherwise the history of the job would need its archived runs.
-        return sorted((state_record(*row) for row in rows), key=_position)
-
-
-def _position(run: Snapshot) -> list[object]:
-    position: list[object] = min(run.content["starts"], default=run.content["span"][0])
-    return position
+        return sorted((state_record(*row) for row in rows), key=run_position)

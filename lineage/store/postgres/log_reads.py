@@ -6,11 +6,11 @@ from typing import Any
 
 from lineage.events import Kind
 from lineage.events.ids import RunId
-from lineage.graph.snapshot import Snapshot, run_key
+from lineage.graph.snapshot import Snapshot
 from lineage.store.compression import decompress
 from lineage.store.event_query import EventQuery
 from lineage.store.postgres import sql
-from lineage.store.postgres.reading import ReadingConnection, bodies, read_events, snapshot_of
+from lineage.store.postgres.reading import ReadingConnection, bodies, history_of_run, read_events
 from lineage.store.rows import (
     END_OF_TIME,
     MAX_PAGE_BYTES,
@@ -67,10 +67,7 @@ class LogReads:
         Damaged rows are skipped: they are dead letters already.
         """
         with self._reader.reading() as connection:
-            snapshot = snapshot_of(connection, run_key(run))
-            found = bodies(connection).joined(connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True))
-            rows = [EventRow(*row) for row in found]
-        return snapshot, list(stored_events(rows, lambda _hash, _error: None))
+            return history_of_run(connection, run)
 
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""

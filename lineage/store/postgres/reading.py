@@ -8,12 +8,13 @@ from typing import Any, cast
 
 import psycopg
 
-from lineage.graph.snapshot import Key, Snapshot
+from lineage.events.ids import RunId
+from lineage.graph.snapshot import Key, Snapshot, run_key
 from lineage.store.errors import StoreError
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PostgresAddress
 from lineage.store.postgres.connections import Connection, connect, store_error
-from lineage.store.rows import MAX_PAGE_BYTES, PAGE, EventRow, read_snapshot, row_key, up_to
+from lineage.store.rows import MAX_PAGE_BYTES, PAGE, EventRow, StoredEvent, read_snapshot, row_key, stored_events, up_to
 from lineage.store.segments import SegmentBodies, SegmentRow
 
 Values = Sequence[object] | Mapping[str, object]
@@ -97,6 +98,16 @@ def read_events(connection: Connection, query: str, values: Values) -> list[Even
     """Return the rows of a query that starts with `SELECT_EVENTS`, a page of them at most."""
     rows = bodies(connection).joined(connection.execute(query, values, binary=True))
     return [EventRow(*row) for row in up_to(MAX_PAGE_BYTES, rows, 3)]
+
+
+def history_of_run(connection: Connection, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+    """Return the snapshot of a run's compacted events, if any, and all other events of its UUID.
+
+    Damaged rows are skipped: they are dead letters already.
+    """
+    found = bodies(connection).joined(connection.execute(sql.EVENTS_OF_RUN, (run.run,), binary=True))
+    rows = [EventRow(*row) for row in found]
+    return snapshot_of(connection, run_key(run)), list(stored_events(rows, lambda _hash, _error: None))
 
 
 def snapshot_page(connection: Connection, after: Key | None) -> list[Snapshot]:

@@ -4,12 +4,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lineage.events.ids import RunId
 from lineage.graph.snapshot import Key, Snapshot
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PostgresAddress
 from lineage.store.postgres.connections import Connection
-from lineage.store.postgres.reading import ReadingConnection, read_events, snapshot_page
-from lineage.store.rows import PAGE, EventRow
+from lineage.store.postgres.reading import ReadingConnection, history_of_run, read_events, snapshot_page
+from lineage.store.rows import PAGE, EventRow, StoredEvent
 
 
 class PostgresRows:
@@ -30,6 +31,15 @@ class PostgresRows:
     def event_rows(self, after: int, until: int) -> list[EventRow]:
         """Return a page of rows after number `after`, of event time (ns) `until` or before."""
         return read_events(self._connection, sql.EVENTS_AFTER, (after, until, PAGE))
+
+    def compacted_through(self) -> int:
+        """Return the greatest number of a compacted event; 0 if there is none."""
+        row = self._connection.execute(sql.COMPACTED_THROUGH).fetchone()
+        return int(row[0]) if row else 0
+
+    def history_of_run(self, run: RunId) -> tuple[Snapshot | None, list[StoredEvent]]:
+        """Return the snapshot of a run's compacted events, if any, and all other events of its UUID."""
+        return history_of_run(self._connection, run)
 
     def counts(self) -> tuple[int, int]:
         """Return the numbers of events and of snapshots."""

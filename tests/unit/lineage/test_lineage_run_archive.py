@@ -2,6 +2,7 @@
 """Archived runs and checkpoints: whatever leaves memory, and whenever it restarts, every answer is the same."""
 
 import random
+import sqlite3
 
 import pytest
 from lineage_events import RULES, body, dataset, encode, read
@@ -23,8 +24,11 @@ from lineage.graph.run_history import Direction
 from lineage.graph.snapshot import encode_run, plain_json
 from lineage.marquez.versions import DatasetVersions, job_versions
 from lineage.rules.event_reader import EventReader
-from lineage.store import EventLog
+from lineage.store import EventLog, past_states, projection
+from lineage.store.graph_as_of import State, graph_at
+from lineage.store.past_states import past_state
 from lineage.store.projection import Projection
+from lineage.store.rows import compacted_through, known_since
 from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import delete_states, new_state, open_state
 
@@ -74,12 +78,12 @@ class Restarts:
         self.state.state.close()
         self._log.close()
 
-    def _started(self, max_unsaved=None, after_step=lambda _state: None):
+    def _started(self, checkpoints=False, after_step=lambda _state: None):
         state = Projection(self._log, READER, open_state(self._directory, READER.rules, 0, self._log.last()))
         state.lineage.spare_runs = 0
         state.lineage.max_recalled = self._max_recalled
         state.lineage.max_jobs = state.lineage.max_datasets = self._max_in_memory
-        for _ in state.build(max_unsaved):
+        for _ in state.build(checkpoints):
             after_step(state)
         return state
 
@@ -144,6 +148,71 @@ def test_archived_runs_change_no_answer(tmp_path, monkeypatch, seed, compacting)
     service.close()
 
 
+@pytest.mark.parametrize("compacting", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_past_graphs_are_those_of_the_events_until_then(tmp_path, monkeypatch, seed, compacting):
+    monkeypatch.setattr(past_states, "_MIN_EVENTS", 1)
+    monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
+    chance = random.Random(seed)
+    contents = sorted((c for part in range(3) for c in bodies_of(100 * seed + part)), key=lambda c: c["eventTime"])
+    if seed % 2:
+        for at in chance.sample(range(len(contents)), 6):  # some arrive late
+            contents.insert(min(len(contents), at + chance.randrange(20)), contents.pop(at))
+    service = Restarts(tmp_path, max_recalled=seed % 4, max_in_memory=seed % 3)
+    for count, content in enumerate(contents):
+        service.store(content)
+        if chance.random() < 0.1:
+            service.save()
+        if chance.random() < 0.05:
+            service.restart()
+        if compacting and count == len(contents) // 3:
+            service.compact()
+    service.save()
+    events = [read(content) for content in contents]
+    state = State(service.state.state.path, service.state.state.digest)
+    used = 0
+    for at in sorted({event.order.time for event in events}):
+        lineage = fold_events(event for event in events if event.order.time <= at)
+        expected = canonical_json(export_graph(lineage, Graph(lineage)))
+        connection = sqlite3.connect(tmp_path / "lineage.db")
+        try:
+            since = known_since(connection)
+            if since is not None and at < since:
+                continue
+            used += past_state(service.state.state.reader, at, compacted_through(connection)) is not None
+        finally:
+            connection.close()
+        assert graph_at(tmp_path / "lineage.db", at, READER) == expected
+        assert graph_at(tmp_path / "lineage.db", at, READER, state) == expected
+    assert used > 5
+    service.close()
+
+
+def test_past_graph_without_a_usable_state(tmp_path, monkeypatch):
+    monkeypatch.setattr(past_states, "_MIN_EVENTS", 1)
+    monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
+    service = Restarts(tmp_path)
+    for number in range(1, 5):
+        for content in batch_run(number, inputs=[dataset("a")], outputs=[dataset("b")]):
+            service.store(content)
+            service.save()
+    file, digest = service.state.state.path, service.state.state.digest
+    log, at = tmp_path / "lineage.db", read(batch_run(3)[0]).order.time
+    expected = graph_at(log, at, READER)
+    assert service.state.state.reader.execute("SELECT count(*) FROM past_states").fetchone() == (8,)
+    (tmp_path / "damaged").write_bytes(b"not a database" * 99)
+    for unusable in (
+        State(file, "of other rules"),
+        State(tmp_path / "none", digest),
+        State(tmp_path / "damaged", digest),
+    ):
+        assert graph_at(log, at, READER, unusable) == expected
+    service.state.state.connection.execute("UPDATE past_parts SET body = x'00'")
+    service.save()
+    assert graph_at(log, at, READER, State(file, digest)) == expected
+    service.close()
+
+
 def batch_run(number, event_type="COMPLETE", **options):
     start = body("START", 10 * number, run=number, job="nightly", job_facets={"jobType": BATCH})
     return [
@@ -188,7 +257,7 @@ def test_records_not_used_lately_leave_memory(tmp_path):
     service.close()
 
 
-def test_a_long_log_is_read_with_few_records_in_memory(tmp_path):
+def test_a_long_log_is_read_with_few_records_in_memory(tmp_path, monkeypatch):
     service = Restarts(tmp_path, max_in_memory=1)
     for number in range(1, 200):
         start, _ = batch_run(number)
@@ -196,7 +265,8 @@ def test_a_long_log_is_read_with_few_records_in_memory(tmp_path):
     expected = answers(service.state.lineage)
     delete_states(tmp_path)
     sizes = []
-    service.restart(max_unsaved=100, after_step=lambda state: sizes.append(state.lineage.jobs.size_in_memory))
+    monkeypatch.setattr(projection, "MAX_UNSAVED", 100)
+    service.restart(checkpoints=True, after_step=lambda state: sizes.append(state.lineage.jobs.size_in_memory))
     assert max(sizes) < 160
     assert answers(service.state.lineage) == expected
     service.close()

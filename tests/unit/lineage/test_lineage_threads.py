@@ -7,10 +7,9 @@ import threading
 import pytest
 from lineage_events import RULES, body, encode
 
-from lineage import service
 from lineage.api import create_app
 from lineage.settings import Settings
-from lineage.store import EventLog
+from lineage.store import EventLog, projection
 from lineage.store.state_file import StateFile
 from lineage.threads import run_to_end
 
@@ -70,7 +69,7 @@ def test_a_stop_during_a_checkpoint_closes_the_state_after_it(tmp_path, monkeypa
 
 
 def test_many_changes_make_a_checkpoint_before_it_is_due(tmp_path, monkeypatch):
-    monkeypatch.setattr(service, "MAX_UNSAVED", 5)
+    monkeypatch.setattr(projection, "MAX_UNSAVED", 5)
     settings = Settings(host="127.0.0.1", port=0, data=tmp_path, rules=None, checkpoint_seconds=3600)
 
     async def check():

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Past states: copies of the checkpoint as of earlier positions of the log.
+
+The graph at a past time is the last past state that has no later event, and the events after its position up to that
+time. So it takes the events between two past states, instead of all.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import msgspec
+import zstandard
+
+from lineage.events.ids import JobId, RunId
+from lineage.graph import Graph, LineageRecords
+from lineage.graph.run_record import RunRecord
+from lineage.graph.snapshot import Snapshot, Subject, restore, run_position
+from lineage.store.state_archive import StateArchive
+from lineage.store.state_records import decompressed_content, decompressed_record
+
+SCHEMA = """
+CREATE TABLE past_states (
+    position INTEGER PRIMARY KEY, -- of the log: the last event that it contains
+    last_time INTEGER NOT NULL,   -- greatest event time in it, nanoseconds
+    last_run INTEGER NOT NULL     -- archived runs up to this number are in it
+) STRICT;
+CREATE TABLE past_parts (
+    position INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    body BLOB NOT NULL,           -- zstd of MessagePack: rows of `records`, or of `lineages`
+    PRIMARY KEY (position, part)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE removed_runs (       -- runs that left the archive, as events of them came late
+    number INTEGER NOT NULL,
+    after INTEGER NOT NULL,       -- last past state that has it
+    job INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    run ANY NOT NULL,
+    edges INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    detail BLOB NOT NULL,
+    ended INTEGER,
+    several_starts INTEGER NOT NULL,
+    record BLOB
+) STRICT;
+CREATE TRIGGER run_removed AFTER DELETE ON runs BEGIN
+    INSERT INTO removed_runs SELECT old.number, max(position), old.job, old.time, old.hash, old.run, old.edges,
+        old.dropped, old.detail, old.ended, old.several_starts, old.record
+    FROM past_states WHERE last_run >= old.number HAVING max(position) IS NOT NULL;
+END;
+"""
+
+_MIN_EVENTS = 1_000
+"""Events between two past states, at least: applying them takes about a second."""
+
+_EVENTS_PER_RECORD = 2
+"""Events between two past states for each record: bounds their size to that of some hundred bytes for each event."""
+
+_ROWS_PER_PART = 500
+_LEVEL = 1
+"""Level of compression; 500 records together take a fifth of what single ones do."""
+
+_TEMPORARY = (
+    "CREATE TEMP TABLE removed (number INTEGER PRIMARY KEY)",
+    """CREATE TEMP VIEW runs AS SELECT * FROM (
+        SELECT number, {columns} FROM main.runs
+        UNION ALL SELECT number, {columns} FROM main.removed_runs WHERE after >= {position}
+    ) WHERE number <= {last_run} AND number NOT IN (SELECT number FROM temp.removed)""",
+    """CREATE TEMP TRIGGER run_is_read INSTEAD OF DELETE ON runs
+    BEGIN INSERT INTO removed VALUES (old.number); END""",
+    "CREATE TEMP TABLE jobs (number INTEGER PRIMARY KEY, namespace TEXT, name TEXT, archived INTEGER DEFAULT 0)",
+    """INSERT INTO temp.jobs SELECT number, namespace, name,
+        coalesce((SELECT runs FROM (SELECT job, count(*) AS runs FROM temp.runs GROUP BY job) WHERE job = number), 0)
+    FROM main.jobs""",
+    "CREATE UNIQUE INDEX temp.jobs_by_name ON jobs (namespace, name)",
+    "CREATE TEMP TABLE datasets (number INTEGER PRIMARY KEY, namespace TEXT, name TEXT, archived INTEGER DEFAULT 0)",
+    "CREATE TEMP TABLE columns (id INTEGER PRIMARY KEY, digest BLOB, body BLOB)",
+    "CREATE TEMP TABLE statements AS SELECT * FROM main.statements WHERE false",
+    "CREATE TEMP TABLE records AS SELECT * FROM main.records WHERE false",
+)
+"""Tables of the archive as of a past state, which hide those of now. Statements about datasets are not in the graph."""
+
+_RUN_COLUMNS = "job, time, hash, run, edges, dropped, detail, ended, several_starts, record"
+
+
+_Row = tuple[str, str, bytes]
+
+
+class _Part(msgspec.Struct, array_like=True):
+    """Kind, key and content of records; or namespace, name and lineage of jobs."""
+
+    records: list[_Row] = []
+    lineages: list[_Row] = []
+
+
+_part_decoder = msgspec.msgpack.Decoder(_Part)
+
+
+def _record_rows(rows: list[_Row]) -> _Part:
+    return _Part(records=[(kind, key, decompressed_content(body)) for kind, key, body in rows])
+
+
+def _lineage_rows(rows: list[_Row]) -> _Part:
+    return _Part(lineages=rows)
+
+
+class PastState(NamedTuple):
+    """One past state."""
+
+    position: int
+    last_time: int
+    last_run: int
+
+
+class PastStates:
+    """Table of past states. Not thread-safe; its changes are part of the connection's open transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        last = connection.execute("SELECT max(position) FROM past_states").fetchone()[0]
+        self._due = self._next_after(last or 0)
+
+    def is_due(self, position: int) -> bool:
+        """Return whether a checkpoint at a position of the log shall stay as a past state."""
+        return position >= self._due
+
+    def keep(self, position: int, last_time: int) -> None:
+        """Keep a copy of the state, which is as of a position; its last event is of `last_time` (ns)."""
+        connection = self._connection
+        connection.execute(
+            "INSERT OR REPLACE INTO past_states SELECT ?, ?, coalesce(max(number), 0) FROM runs", (position, last_time)
+        )
+        connection.execute("DELETE FROM past_parts WHERE position = ?", (position,))
+        records = "SELECT kind, key, body FROM records WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
+        lineages = "SELECT namespace, name, body FROM lineages WHERE (namespace, name) > (?, ?) ORDER BY 1, 2 LIMIT ?"
+        parts = chain(self._parts(records, _record_rows), self._parts(lineages, _lineage_rows))
+        for number, part in enumerate(parts):
+            packed = zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(part))
+            connection.execute("INSERT INTO past_parts VALUES (?, ?, ?)", (position, number, packed))
+        self._due = self._next_after(position)
+
+    def remove_before(self, position: int) -> None:
+        """Remove past states from which events were compacted that came after them, up to this position."""
+        self._connection.execute("DELETE FROM past_parts WHERE position < ?", (position,))
+        self._connection.execute("DELETE FROM past_states WHERE position < ?", (position,))
+        self._connection.execute("DELETE FROM removed_runs WHERE after < ?", (position,))
+
+    def _parts(self, query: str, part_of: Callable[[list[_Row]], _Part]) -> Iterator[_Part]:
+        place = ("", "")
+        while rows := self._connection.execute(query, (*place, _ROWS_PER_PART)).fetchall():
+            yield part_of(rows)
+            place = rows[-1][:2]
+
+    def _next_after(self, position: int) -> int:
+        (records,) = self._connection.execute("SELECT count(*) FROM records").fetchone()
+        return position + max(_MIN_EVENTS, _EVENTS_PER_RECORD * int(records))
+
+
+def _read_part(body: bytes) -> _Part:
+    try:
+        return _part_decoder.decode(zstandard.ZstdDecompressor().decompress(body))
+    except (zstandard.ZstdError, msgspec.DecodeError) as error:
+        raise ValueError(f"a past state is damaged: {error}") from error
+
+
+def past_state(connection: sqlite3.Connection, at: int, since: int) -> PastState | None:
+    """Return the last past state of position `since` or later without an event after `at` (ns), if there is one."""
+    query = "SELECT * FROM past_states WHERE last_time <= ? AND position >= ? ORDER BY position DESC LIMIT 1"
+    row = connection.execute(query, (at, since)).fetchone()
+    return PastState(*row) if row else None
+
+
+def restored_state(
+    connection: sqlite3.Connection, found: PastState, load: Callable[[RunId], RunRecord]
+) -> tuple[LineageRecords, Graph]:
+    """Return records and graph of a past state; `load` makes the record of an archived batch run of its events.
+
+    The connection is not used for anything else afterwards: tables of the same names hide those of the file.
+
+    Raises:
+        ValueError: the past state is damaged.
+    """
+    for statement in _TEMPORARY:
+        values = {"columns": _RUN_COLUMNS, "position": found.position, "last_run": found.last_run}
+        connection.execute(statement.format_map(values))
+    lineage = LineageRecords(StateArchive(connection, load))
+    graph = Graph(lineage)
+    runs: list[Snapshot] = []
+    lineages: list[tuple[JobId, bytes]] = []
+    query = "SELECT body FROM past_parts WHERE position = ? ORDER BY part"
+    for (body,) in connection.execute(query, (found.position,)).fetchall():
+        part = _read_part(body)
+        lineages += [(JobId(namespace, name), packed) for namespace, name, packed in part.lineages]
+        snapshots = [decompressed_record(*row) for row in part.records]
+        runs += [snapshot for snapshot in snapshots if snapshot.key.subject is Subject.RUN]
+        restore(lineage, (snapshot for snapshot in snapshots if snapshot.key.subject is not Subject.RUN))
+    restore(lineage, sorted(runs, key=run_position))
+    for job, packed in lineages:
+        graph.restore(job, packed, lambda dataset: dataset)
+    return lineage, graph
