@@ -88,6 +88,9 @@ _SEALING_PAUSE = 0.01
 _CHECKPOINT_SHARE = 20
 """Minimum duration of the pause in durations of the last checkpoint: bounds the time that checkpoints take."""
 
+_RELEASE_PAUSE = 5.0
+"""Seconds between two checks of whether records that were not used lately shall leave memory."""
+
 _COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
 
@@ -170,6 +173,7 @@ class Service:
             asyncio.create_task(self._seal_segments()),
             asyncio.create_task(self._locate_tables()),
             asyncio.create_task(self._save_periodically()),
+            asyncio.create_task(self._release_periodically()),
         ]
         self.forwarder: Forwarder | None = None
         self.ingress: KafkaIngress | None = None
@@ -659,6 +663,15 @@ class Service:
             if len(self.lineage.unsaved):
                 await self._save_state()
             pause = max(shortest, _CHECKPOINT_SHARE * (time.monotonic() - began))
+
+    async def _release_periodically(self) -> None:
+        """Remove from memory what only requests have read: they make no checkpoint due."""
+        while True:
+            await asyncio.sleep(_RELEASE_PAUSE)
+            if self.lineage.has_excess:
+                async with self._saving, self._applying:
+                    for _ in self._state.release():
+                        await asyncio.sleep(0)
 
     async def _save_state(self) -> None:
         """Make a checkpoint. Without it the next start reads more events of the log again."""

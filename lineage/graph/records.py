@@ -328,20 +328,31 @@ class LineageRecords:
         self.touched.update(self.jobs)
         self.nodes.add_stored(datasets)
 
+    @property
+    def has_excess(self) -> bool:
+        """Return whether more records are in memory than shall be."""
+        return self._excess_jobs > 0 or self._excess_datasets > 0
+
+    @property
+    def _excess_jobs(self) -> int:
+        return max(0, self.jobs.size_in_memory - self.max_jobs)
+
+    @property
+    def _excess_datasets(self) -> int:
+        return max(0, self.nodes.by_name.size_in_memory - self.max_datasets)
+
     def release_steps(self) -> Iterator[None]:
         """Remove from memory, in steps, what was read or made first, down to `max_jobs` and `max_datasets`.
 
         All that is not `unsaved` must be stored.
         """
-        excess = max(0, self.jobs.size_in_memory - self.max_jobs)
-        for count, job in enumerate(self.jobs.oldest_in_memory(excess)):
+        for count, job in enumerate(self.jobs.oldest_in_memory(self._excess_jobs)):
             if count % _RELEASED_PER_STEP == 0:
                 yield
                 unsaved = self.unsaved.jobs | {run.job for run in self.unsaved.runs}
             if job not in unsaved and job not in self.touched and job not in self._recalled:
                 self._release_job(job)
-        excess = max(0, self.nodes.by_name.size_in_memory - self.max_datasets)
-        for count, name in enumerate(self.nodes.by_name.oldest_in_memory(excess)):
+        for count, name in enumerate(self.nodes.by_name.oldest_in_memory(self._excess_datasets)):
             if count % _RELEASED_PER_STEP == 0:
                 yield
             if name not in self.unsaved.datasets and self.nodes.release(name):

@@ -55,6 +55,7 @@ class Projection:
         self.position = 0
         self.restoring = False
         self.state = state
+        self._is_committed = state is not None and state.position is not None
         self._log = log
         self._reader = reader
 
@@ -122,6 +123,7 @@ class Projection:
     def save(self) -> Iterator[None]:
         """Write changed records to the state file in steps. After the last one it is consistent, to be committed."""
         if self.state is not None:
+            self._is_committed = False
             yield from save_steps(self.lineage, self.graph, self.state)
 
     def commit(self) -> None:
@@ -137,12 +139,13 @@ class Projection:
             if self.state.past_states.is_due(self.position):
                 self.state.past_states.keep(self.position, self.lineage.last_time())
             self.state.commit(self.position)
+            self._is_committed = True
             if self._log.writes:
                 self._log.set_position(STATE_POSITION, self.position)
 
     def release(self) -> Iterator[None]:
-        """Remove records that were not used lately from memory, in steps; a checkpoint must have been committed."""
-        if self.state is not None:
+        """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet."""
+        if self._is_committed and self.lineage.has_excess:
             yield from self.lineage.release_steps()
 
     def _restore_checkpoint(self, state: StateFile) -> Iterator[None]:

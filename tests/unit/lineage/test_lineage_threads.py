@@ -7,7 +7,9 @@ import threading
 import pytest
 from lineage_events import RULES, body, encode
 
+from lineage import service
 from lineage.api import create_app
+from lineage.graph import records
 from lineage.settings import Settings
 from lineage.store import EventLog, projection
 from lineage.store.state_file import StateFile
@@ -66,6 +68,25 @@ def test_a_stop_during_a_checkpoint_closes_the_state_after_it(tmp_path, monkeypa
     asyncio.run(check())
     assert steps[-1] == "closed"
     assert steps[:-1] == ["begun", "ended"] * (len(steps) // 2)
+
+
+def test_what_requests_read_leaves_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MAX_JOBS", 1)
+    monkeypatch.setattr(service, "_RELEASE_PAUSE", 0.01)
+    settings = Settings(host="127.0.0.1", port=0, data=tmp_path, rules=None, checkpoint_seconds=3600)
+
+    async def check(events):
+        app = create_app(settings, RULES, EventLog(tmp_path))
+        async with app.router.lifespan_context(app):
+            await app.state.service.ingest_batch(encode(events))
+            jobs = app.state.service.lineage.jobs
+            assert len(list(jobs.values())) == 8
+            async with asyncio.timeout(60):
+                while events == [] and jobs.size_in_memory > 1:
+                    await asyncio.sleep(0.01)
+
+    asyncio.run(check([body("START", 0, run=number, job=f"job {number}") for number in range(8)]))
+    asyncio.run(check([]))
 
 
 def test_many_changes_make_a_checkpoint_before_it_is_due(tmp_path, monkeypatch):
