@@ -18,6 +18,7 @@ from lineage.store import (
     StoreError,
     StoreFull,
     StoreUnusable,
+    schema,
 )
 from lineage.store import log as sqlite_module
 from lineage.store.compression import compress
@@ -95,12 +96,26 @@ def test_directory_is_locked_by_one_process(store):
     log.close()
 
 
+def test_compaction_of_an_older_file_may_have_reached_its_last_event(tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "_MIGRATIONS", schema._MIGRATIONS[:4])
+        patch.setattr(schema, "SCHEMA_VERSION", 4)
+        EventLog(tmp_path).close()
+    with sqlite3.connect(tmp_path / "lineage.db") as connection:
+        connection.execute("INSERT INTO sqlite_sequence VALUES ('events', 7)")
+        connection.execute("INSERT INTO retention VALUES (1, 99)")
+    connection.close()
+    log = EventLog(tmp_path)
+    assert log.compacted_through() == 7
+    log.close()
+
+
 def test_newer_file_version_is_not_modified(tmp_path):
     EventLog(tmp_path).close()
     with sqlite3.connect(tmp_path / "lineage.db") as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreUnusable, match="schema 99, this service supports 4"):
+    with pytest.raises(StoreUnusable, match=f"schema 99, this service supports {schema.SCHEMA_VERSION}"):
         EventLog(tmp_path)
 
 
