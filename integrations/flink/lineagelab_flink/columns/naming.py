@@ -5,7 +5,7 @@ Addresses are those of the script; the lineage service makes them canonical.
 """
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from lineagelab_flink.columns.planned import Field, Table
 
@@ -105,5 +105,13 @@ def _database(table: Table) -> tuple[Dataset, ...] | None:
     if known is None or not parts.hostname or "table-name" not in table.options:
         return None
     scheme, port = known
-    name = f"{parts.path.strip('/')}.{table.options['table-name']}"
+    name = f"{parts.path.strip('/')}.{_with_schema(scheme, parts.query, table.options['table-name'])}"
     return (Dataset(f"{scheme}://{parts.hostname}:{parts.port or port}", name),)
+
+
+def _with_schema(scheme: str, query: str, table: str) -> str:
+    """Return a table's name with its schema, which Debezium always states for Postgres."""
+    if scheme != "postgres" or "." in table:
+        return table
+    schemas = parse_qs(query).get("currentSchema", ["public"])[0]
+    return f"{schemas.split(',')[0].strip()}.{table}"

@@ -219,6 +219,21 @@ def test_databases(url: str, expected: tuple[Dataset, ...] | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "table_name", "expected"),
+    [
+        ("jdbc:postgresql://db/shop", "orders", "shop.public.orders"),
+        ("jdbc:postgresql://db/shop?ssl=true&currentSchema=sales,public", "orders", "shop.sales.orders"),
+        ("jdbc:postgresql://db/shop?currentSchema=sales", "public.orders", "shop.public.orders"),
+        ("jdbc:mysql://db/shop?useSSL=false", "orders", "shop.orders"),
+    ],
+)
+def test_postgres_tables_have_a_schema_as_in_debezium(url: str, table_name: str, expected: str) -> None:
+    found = datasets(Table(("c", "d", "t"), "jdbc", {"url": url, "table-name": table_name}, "", ()))
+    assert found is not None
+    assert [dataset.name for dataset in found] == [expected]
+
+
+@pytest.mark.parametrize(
     ("options", "column", "name"),
     [
         ({}, "v", "v"),
