@@ -7,8 +7,10 @@ import dev.lineagelab.flink.sql.model.Write;
 import dev.lineagelab.flink.sql.plan.QueryLineage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.flink.table.catalog.ContextResolvedTable;
 import org.apache.flink.table.operations.SinkModifyOperation;
+import org.apache.flink.table.planner.hint.FlinkHints;
 import org.apache.flink.table.planner.operations.PlannerQueryOperation;
 
 /** Analyser of the lineage of an INSERT. */
@@ -20,11 +22,23 @@ final class WriteAnalyzer {
   }
 
   Write of(final SinkModifyOperation write) {
-    final ContextResolvedTable sink = write.getContextResolvedTable();
     final QueryLineage query =
         QueryLineage.of(((PlannerQueryOperation) write.getChild()).getCalciteTree(), tables::of);
     return new Write(
-        tables.of(sink), write.isOverwrite(), query.sources(), outputs(write, query), query.rows());
+        tables.of(sink(write)),
+        write.isOverwrite(),
+        query.sources(),
+        outputs(write, query),
+        query.rows());
+  }
+
+  /** Returns the table with the options of the statement's hint, as the planner writes it. */
+  private static ContextResolvedTable sink(final SinkModifyOperation write) {
+    final ContextResolvedTable table = write.getContextResolvedTable();
+    final Map<String, String> hints = write.getDynamicOptions();
+    return hints.isEmpty()
+        ? table
+        : table.copy(FlinkHints.mergeTableOptions(hints, table.getTable().getOptions()));
   }
 
   /** Matches the query's columns with the persisted columns of the sink, by position. */

@@ -69,6 +69,25 @@ class ScriptReaderTest {
   }
 
   @Test
+  void hintsOverrideOptionsOfSinkAndSource() throws ScriptException {
+    final Write write =
+        writes(
+                ORDERS
+                    + """
+                    CREATE TEMPORARY TABLE copies (item STRING) WITH (
+                      'connector' = 'kafka', 'topic' = 'copies', 'format' = 'json',
+                      'properties.bootstrap.servers' = 'broker:9092');
+                    INSERT INTO copies /*+ OPTIONS('topic' = 'other') */
+                    SELECT item FROM orders /*+ OPTIONS('topic' = 'archive') */;
+                    """)
+            .get(0);
+    assertThat(write.sink().options())
+        .containsEntry("topic", "other")
+        .containsEntry("format", "json");
+    assertThat(write.sources().get(0).options()).containsEntry("topic", "archive");
+  }
+
+  @Test
   void computedColumnsResolveToPhysicalColumns() throws ScriptException {
     assertThat(
             RenderedLineage.query(
