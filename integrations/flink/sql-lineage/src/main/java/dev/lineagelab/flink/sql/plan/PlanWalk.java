@@ -19,6 +19,7 @@ import org.apache.calcite.rel.core.CorrelationId;
 import org.apache.calcite.rel.core.Filter;
 import org.apache.calcite.rel.core.Join;
 import org.apache.calcite.rel.core.JoinRelType;
+import org.apache.calcite.rel.core.Match;
 import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.SetOp;
 import org.apache.calcite.rel.core.Snapshot;
@@ -121,8 +122,15 @@ final class PlanWalk implements Expressions.Scope {
     }
     if (node instanceof final Uncollect uncollect) {
       // The collection determines the number of rows, like the other side of a join.
-      addRowDependencies(input, Subtype.JOIN);
+      if (!Unnesting.isOfConstantSize(uncollect)) {
+        addRowDependencies(input, Subtype.JOIN);
+      }
       return Unnesting.of(uncollect, input);
+    }
+    if (node instanceof final Match match) {
+      final PatternMatch pattern = new PatternMatch(match, input, expressions(Set.of(), input));
+      rows = rows.with(pattern.rows());
+      return pattern.columns();
     }
     return unknown(node);
   }
@@ -242,7 +250,20 @@ final class PlanWalk implements Expressions.Scope {
       final TableFunctionScan scan, final List<List<Column>> inputs) {
     return WindowFunction.of(scan)
         .map(window -> window.columns(inputs.get(0)))
-        .orElseGet(() -> unknown(scan, "the table function " + nameOf(scan.getCall())));
+        .orElseGet(() -> opaqueFunction(scan, inputs.stream().flatMap(List::stream).toList()));
+  }
+
+  /**
+   * Returns the columns of a function whose code is not analysed: each of them, and the number of
+   * rows, may depend on every argument, including all columns of a table argument.
+   */
+  private List<Column> opaqueFunction(final TableFunctionScan scan, final List<Column> input) {
+    final Column call = expressions(Set.of(), input).column(scan.getCall());
+    final Column arguments = Column.union(input).with(call).derive(Subtype.TRANSFORMATION);
+    addRowDependencies(List.of(arguments), Subtype.JOIN);
+    return unknown(scan, "the table function " + nameOf(scan.getCall())).stream()
+        .map(arguments::with)
+        .toList();
   }
 
   private static String nameOf(final RexNode call) {

@@ -6,12 +6,21 @@ import dev.lineagelab.flink.sql.model.Subtype;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.calcite.rel.core.Project;
 import org.apache.calcite.rel.core.Uncollect;
 import org.apache.calcite.rel.type.RelDataType;
+import org.apache.calcite.sql.SqlKind;
 
 /** Lineage of {@code UNNEST} over ARRAY, MAP and MULTISET columns. */
 final class Unnesting {
   private Unnesting() {}
+
+  /** Returns whether all collections are array constructors, so that values do not affect rows. */
+  static boolean isOfConstantSize(final Uncollect uncollect) {
+    return uncollect.getInput() instanceof final Project project
+        && project.getProjects().stream()
+            .allMatch(collection -> collection.isA(SqlKind.ARRAY_VALUE_CONSTRUCTOR));
+  }
 
   /** Returns the columns of {@code UNNEST}: those of each collection in order, then the ordinal. */
   static List<Column> of(final Uncollect uncollect, final List<Column> input) {

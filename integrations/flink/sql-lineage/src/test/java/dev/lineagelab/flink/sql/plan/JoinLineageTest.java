@@ -148,6 +148,14 @@ class JoinLineageTest {
   }
 
   @Test
+  void unnestingAnArrayOfConstantSizeDoesNotAffectRows() throws ScriptException {
+    assertThat(
+            lineage("SELECT name, e FROM suppliers CROSS JOIN UNNEST(ARRAY[name, 'none']) AS t(e)"))
+        .containsExactly(
+            "name <- suppliers.name IDENTITY", "e <- suppliers.name TRANSFORMATION", "rows <-");
+  }
+
+  @Test
   void lateralQueries() throws ScriptException {
     assertThat(
             lineage(

@@ -49,19 +49,19 @@ class QueryLineageTest {
   }
 
   @Test
-  void onlyTableFunctionColumnsAreUnknown() throws ScriptException {
+  void tableFunctionColumnsAreUnknownButDependOnArguments() throws ScriptException {
     assertThat(
             RenderedLineage.query(
                 Shop.TABLES + Functions.DEFINITIONS,
                 "SELECT order_id, word FROM orders, LATERAL TABLE(words(item)) AS t(word)"))
         .containsExactly(
             "order_id <- orders.order_id IDENTITY",
-            "word <- ?the table function words",
-            "rows <- ?the table function words");
+            "word <- orders.item TRANSFORMATION, ?the table function words",
+            "rows <- orders.item JOIN, ?the table function words");
   }
 
   @Test
-  void matchRecognizeIsUnknownButRecordsItsSource() throws ScriptException {
+  void matchRecognizeDependsOnTheColumnsThatItNames() throws ScriptException {
     final String match =
         """
         SELECT * FROM orders MATCH_RECOGNIZE (
@@ -70,9 +70,10 @@ class QueryLineageTest {
         """;
     assertThat(lineage(match))
         .containsExactly(
-            "supplier <- ?a plan's LogicalMatch",
-            "first_item <- ?a plan's LogicalMatch",
-            "rows <- ?a plan's LogicalMatch");
+            "supplier <- orders.supplier IDENTITY",
+            "first_item <- orders.item TRANSFORMATION, ?the rows that MATCH_RECOGNIZE selects",
+            "rows <- orders.bid_time SORT, orders.price FILTER, orders.supplier GROUP_BY,"
+                + " ?the rows that MATCH_RECOGNIZE selects");
     assertThat(RenderedLineage.write(Shop.TABLES, match).sources()).hasSize(1);
   }
 
@@ -88,6 +89,6 @@ class QueryLineageTest {
         .containsExactly(
             "order_id <- orders.order_id IDENTITY",
             "both_of <- orders.item TRANSFORMATION, ?the table function words",
-            "rows <- ?the table function words");
+            "rows <- orders.item JOIN, orders.item FILTER, ?the table function words");
   }
 }
