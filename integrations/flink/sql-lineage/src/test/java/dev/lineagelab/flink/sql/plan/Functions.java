@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.flink.sql.plan;
 
+import org.apache.flink.table.annotation.ArgumentHint;
+import org.apache.flink.table.annotation.ArgumentTrait;
 import org.apache.flink.table.functions.AggregateFunction;
+import org.apache.flink.table.functions.ProcessTableFunction;
 import org.apache.flink.table.functions.ScalarFunction;
 import org.apache.flink.table.functions.TableFunction;
+import org.apache.flink.types.Row;
 
 /** User-defined functions, of which the planner has only the types. */
 public final class Functions {
@@ -34,6 +38,16 @@ public final class Functions {
       for (final String word : text.split(" ")) {
         collect(word);
       }
+    }
+  }
+
+  /** Process table function with a table argument and a scalar argument. */
+  public static final class Tagged extends ProcessTableFunction<String> {
+    private static final long serialVersionUID = 1L;
+
+    public void eval(
+        @ArgumentHint(ArgumentTrait.ROW_SEMANTIC_TABLE) final Row row, final String tag) {
+      collect(row + tag);
     }
   }
 

@@ -61,6 +61,21 @@ class QueryLineageTest {
   }
 
   @Test
+  void processTableFunctionsDependOnAllColumnsOfTheirTable() throws ScriptException {
+    final String function =
+        "CREATE TEMPORARY SYSTEM FUNCTION tagged AS '%s';"
+            .formatted(Functions.Tagged.class.getName());
+    assertThat(
+            RenderedLineage.query(
+                Shop.TABLES + function, "SELECT * FROM tagged(TABLE suppliers, 'new')"))
+        .containsExactly(
+            "EXPR$0 <- suppliers.country TRANSFORMATION, suppliers.name TRANSFORMATION,"
+                + " suppliers.since TRANSFORMATION, ?the table function tagged",
+            "rows <- suppliers.country JOIN, suppliers.name JOIN, suppliers.since JOIN,"
+                + " ?the table function tagged");
+  }
+
+  @Test
   void matchRecognizeDependsOnTheColumnsThatItNames() throws ScriptException {
     final String match =
         """
