@@ -32,15 +32,24 @@ from infra.toolchain.bootstrap import bytecode_environment
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
+_INHERITED = frozenset({"PULUMI_DEBUG_PROVIDERS"})
+"""Variables of Pulumi that are inherited: plugins that are attached to a debugger."""
+
+
 def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
     """Return the environment variables that plain `pulumi` requires in this project.
+
+    The kit's Python is before that of other programs, and before Pulumi: a package manager's `pulumi` is often in a
+    folder that has a `python3` of its own, with which Pulumi would start the program and the plugin.
 
     The passphrase is empty because the state has no secrets: credentials are in separate files. It overrides a
     `PULUMI_CONFIG_PASSPHRASE` that is exported for other projects, with which Pulumi would fail.
     """
-    folders = [str(artifacts.binary_dir("pulumi")), str(artifacts.python("kit").parent)]
+    python = artifacts.python("kit")
+    folders = [str(python.parent), str(artifacts.binary_dir("pulumi"))]
     return {
         "PATH": os.pathsep.join([*folders, os.environ.get("PATH", "")]),
+        "PULUMI_PYTHON_CMD": str(python),
         "PULUMI_HOME": str(PULUMI_STATE / "home"),
         "PULUMI_BACKEND_URL": f"file://{PULUMI_STATE}",
         "PULUMI_CONFIG_PASSPHRASE": os.environ.get("LINEAGE_LAB_PASSPHRASE", ""),
@@ -48,6 +57,10 @@ def pulumi_environment(artifacts: Artifacts) -> dict[str, str]:
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         **bytecode_environment(artifacts.cache),
     }
+
+
+def _is_for_other_projects(variable: str) -> bool:
+    return variable.startswith("PULUMI_") and variable not in _INHERITED
 
 
 def plugin_folder() -> Path:
@@ -177,8 +190,12 @@ class Stack:
             STATE.rmdir()
 
     def environment(self) -> dict[str, str]:
-        """Return the user's environment with the variables that Pulumi requires for this stack."""
-        return {**os.environ, **self.pulumi_variables()}
+        """Return the environment in which Pulumi runs for this stack.
+
+        Variables of the user that change Pulumi (backend, format of the state, parallelism) are not in it.
+        """
+        inherited = {name: value for name, value in os.environ.items() if not _is_for_other_projects(name)}
+        return inherited | self.pulumi_variables()
 
     def pulumi_variables(self) -> dict[str, str]:
         """Return the environment variables that plain `pulumi` requires for this stack."""

@@ -127,6 +127,41 @@ def test_pulumi_runs_the_program_if_the_state_has_another_address_of_the_daemon(
     assert (variables.get("PULUMI_RUN_PROGRAM") == "true") is runs_program
 
 
+@pytest.fixture
+def artifacts(tmp_path):
+    return SimpleNamespace(
+        cache=SimpleNamespace(root=tmp_path),
+        python=lambda name: tmp_path / name / "bin" / "python",
+        binary_dir=lambda name: tmp_path / name,
+    )
+
+
+def test_python_of_the_kit_is_before_that_of_another_pulumi(artifacts, tmp_path, monkeypatch):
+    """A package manager's `pulumi` is in a folder that has a `python3`, too."""
+    monkeypatch.setenv("PATH", "/usr/bin")
+    environment = Stack("mine", artifacts).environment()
+    assert environment["PATH"].split(os.pathsep) == [str(tmp_path / "kit/bin"), str(tmp_path / "pulumi"), "/usr/bin"]
+    assert environment["PULUMI_PYTHON_CMD"] == str(tmp_path / "kit/bin/python")
+
+
+def test_pulumi_variables_of_other_projects_are_not_inherited(artifacts, monkeypatch):
+    for name in ("PULUMI_DIY_BACKEND_GZIP", "PULUMI_PARALLEL", "PULUMI_STACK", "PULUMI_K8S_DELETE_UNREACHABLE"):
+        monkeypatch.setenv(name, "true")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://elsewhere")
+    monkeypatch.setenv("PULUMI_DEBUG_PROVIDERS", "docker:4000")
+    environment = Stack("mine", artifacts).environment()
+    assert {name for name in environment if name.startswith("PULUMI_")} == {
+        "PULUMI_BACKEND_URL",
+        "PULUMI_CONFIG_PASSPHRASE",
+        "PULUMI_DEBUG_PROVIDERS",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
+        "PULUMI_HOME",
+        "PULUMI_PYTHON_CMD",
+        "PULUMI_SKIP_UPDATE_CHECK",
+    }
+    assert environment["PULUMI_BACKEND_URL"].startswith("file://")
+
+
 def test_pulumi_does_not_use_a_docker_context_of_the_environment(docker_stack, monkeypatch):
     """The vendor's plugin would prefer it to the daemon's address."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/here.sock")
