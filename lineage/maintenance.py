@@ -22,9 +22,10 @@ from lineage.graph.snapshot import restore as restore_snapshots
 from lineage.store.database import FILE_NAME, lock_directory
 from lineage.store.errors import StoreError, StoreUnusable
 from lineage.store.graph_as_of import FileRows, LogRows
+from lineage.store.horizons import END_OF_TIME
 from lineage.store.postgres.address import PASSWORD, PostgresAddress, check_url
 from lineage.store.postgres.sql import SCHEMA
-from lineage.store.rows import END_OF_TIME, stored_events
+from lineage.store.rows import stored_events
 from lineage.store.schema import SCHEMA_VERSION
 from lineage.store.state_file import delete_states
 

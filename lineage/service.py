@@ -44,7 +44,6 @@ from lineage.rules.location_events import location_events
 from lineage.rules.table_locations import RETRY, TableLocations
 from lineage.settings import Settings
 from lineage.store import (
-    END_OF_TIME,
     SEGMENT_EVENTS,
     Batch,
     DeadLetterKind,
@@ -56,6 +55,7 @@ from lineage.store import (
 )
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
+from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
 from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
@@ -373,8 +373,8 @@ class Service:
         async with self._applying:
             self.lineage.apply(event)
 
-    async def compact(self, before: int, arrived_before: int = END_OF_TIME) -> int:
-        """Move events older than `before` (ns) that arrived before `arrived_before` (ns) into snapshots.
+    async def compact(self, horizons: Horizons) -> int:
+        """Move events before their horizon into snapshots.
 
         Returns the number of removed events.
 
@@ -385,7 +385,7 @@ class Service:
         self.log.check_writes()
         async with self._maintenance:
             await self._save_state()
-            while count := await run_to_end(self.log.compact, self.reader, before, arrived_before):
+            while count := await run_to_end(self.log.compact, self.reader, horizons):
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
         self.as_of_queries.clear()
@@ -425,8 +425,9 @@ class Service:
         if settings.kafka is not None:
             self.ingress = KafkaIngress(self, self.log, settings.kafka)
             self.ingress.start(self._loop)
-        if settings.retain is not None:
-            self._retention = asyncio.create_task(self._compact_periodically(settings.retain))
+        ages = [age for age in (settings.retain, *settings.retain_namespaces.values()) if age is not None]
+        if ages:
+            self._retention = asyncio.create_task(self._compact_periodically(min(ages)))
 
     async def stop_writing(self) -> None:
         """Stop what only the writing instance does."""
@@ -703,12 +704,13 @@ class Service:
                 self._unsealed.clear()
                 await self._unsealed.wait()
 
-    async def _compact_periodically(self, keep: float) -> None:
-        """Compact events older than `keep` seconds, periodically."""
+    async def _compact_periodically(self, shortest: float) -> None:
+        """Compact events as the settings demand, periodically; `shortest` is their shortest age in seconds."""
+        settings = self._settings
         while True:
             try:
-                before = time.time_ns() - int(keep * 1e9)
-                removed = await self.compact(before, before)
+                horizons = Horizons.of_ages(time.time_ns(), settings.retain, settings.retain_namespaces)
+                removed = await self.compact(horizons)
             except Exception:
                 # Retention must survive any error: without it the log would grow until the disk is full.
                 logger.exception("retention failed to compact the log; it will retry")
@@ -716,7 +718,7 @@ class Service:
                 if removed:
                     logger.info("retention compacted %d events", removed)
                     await run_to_end(self.log.shrink)
-            await asyncio.sleep(min(3600.0, max(1.0, keep / 10)))
+            await asyncio.sleep(min(3600.0, max(1.0, shortest / 10)))
 
 
 async def _are_equal(one: JsonObject, other: JsonObject) -> bool:

@@ -3,7 +3,7 @@
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +25,8 @@ class Settings:
 
     `checkpoint_seconds` is the shortest time between two checkpoints of the derived state.
 
-    `retain` is the seconds after which events are compacted; None disables retention.
+    `retain` is the seconds after which events are compacted; None disables retention. `retain_namespaces` has those of
+    the jobs of single namespaces.
     `forward_to` is the URL of a backend (Marquez) that every event is forwarded to, `forward_key` its API key. `page`
     is the built page's folder, `lab` a file that describes the lab around the service (see `lineage.api.lab`).
 
@@ -51,6 +52,7 @@ class Settings:
     max_listeners: int = 64
     checkpoint_seconds: float = 60.0
     retain: float | None = None
+    retain_namespaces: Mapping[str, float | None] = field(default_factory=dict)
     forward_to: str | None = None
     forward_key: str | None = field(default=None, repr=False)
     page: Path | None = None
@@ -91,6 +93,15 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     )
     parser.add_argument(
         "--retain", type=_duration, metavar="DURATION", help="compact older events (90s, 12h, 30d; default: never)"
+    )
+    parser.add_argument(
+        "--retain-namespace",
+        dest="retain_namespaces",
+        action="append",
+        default=[],
+        type=_namespace_duration,
+        metavar="NAMESPACE=DURATION",
+        help="--retain of the jobs of one namespace, 'never' to keep their events; repeatable",
     )
     parser.add_argument(
         "--forward-to",
@@ -135,6 +146,7 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     found["kafka"] = _kafka_source(parser, *of_kafka)
     if found["store"] and found["max_store_bytes"]:
         parser.error("--max-store-bytes limits a file; limit a Postgres database on its server")
+    found["retain_namespaces"] = dict(found["retain_namespaces"])
     for name in ("allowed_hosts", "allowed_origins"):
         found[name] = tuple(found[name])
     return Settings(**found)
@@ -191,6 +203,13 @@ def _duration(text: str) -> float:
     if seconds > _LONGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is longer than 100 years; omit the option to keep everything")
     return seconds
+
+
+def _namespace_duration(text: str) -> tuple[str, float | None]:
+    namespace, _, duration = text.rpartition("=")
+    if not namespace:
+        raise argparse.ArgumentTypeError(f"{text!r} has no namespace; write it as NAMESPACE=7d or NAMESPACE=never")
+    return namespace, None if duration == "never" else _duration(duration)
 
 
 def _url(text: str) -> str:

@@ -13,6 +13,7 @@ from lineage.api.parameters import hash_parameter, time_parameter
 from lineage.api.schemas import operations as schemas
 from lineage.events.timestamps import format_time
 from lineage.store import DeadLetter, DeadLetterKind, StoreError
+from lineage.store.horizons import Horizon, Horizons
 
 router = APIRouter(prefix="/api/v1")
 
@@ -67,7 +68,7 @@ async def rebuild(service: ServiceDep) -> schemas.Rebuilt:
 async def compact(service: ServiceDep, before: str) -> schemas.Compacted:
     """Compact events older than `before`, as retention does: the events leave the log, the graph is unchanged."""
     try:
-        removed = await service.compact(time_parameter("before", before))
+        removed = await service.compact(Horizons(Horizon(time_parameter("before", before))))
     except StoreError as error:
         raise ingest_error(error) from error
     return schemas.Compacted(removed=removed)

@@ -26,6 +26,13 @@ class Original:
     body: JsonObject
     data: bytes
 
+    @property
+    def namespace(self) -> str:
+        """Return the namespace of the job; of the dataset, if the event has no job."""
+        owner: JsonObject = self.body.get("job") or self.body["dataset"]
+        namespace: str = owner["namespace"]
+        return namespace
+
 
 def read_original(data: bytes) -> Original:
     """Read one event as sent by an emitter.

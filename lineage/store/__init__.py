@@ -4,8 +4,8 @@
 from lineage.store.dead_letters import DeadLetter, DeadLetterKind, RefusedLetter
 from lineage.store.errors import NotWriter, StoreError, StoreFull, StoreUnusable
 from lineage.store.event_query import EventQuery
+from lineage.store.horizons import END_OF_TIME
 from lineage.store.log import EventLog
-from lineage.store.rows import END_OF_TIME
 from lineage.store.segments import SEGMENT_EVENTS
 from lineage.store.writer import Batch, EventWriter, QueueFull
 

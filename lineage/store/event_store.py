@@ -13,8 +13,9 @@ from lineage.graph.snapshot import Snapshot
 from lineage.rules.event_reader import EventReader
 from lineage.store.dead_letters import DeadLetter, DeadLetterKind, RefusedLetter
 from lineage.store.event_query import EventQuery
+from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
-from lineage.store.rows import END_OF_TIME, DamagedRowHandler, StoredEvent
+from lineage.store.rows import DamagedRowHandler, StoredEvent
 
 
 class SnapshotStore(Protocol):
@@ -156,7 +157,7 @@ class EventStore(Protocol):
     def keep_positions(self, names: Collection[str]) -> None:
         """Register these readers, and remove all others."""
 
-    def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
+    def compact(self, reader: EventReader, horizons: Horizons) -> int:
         """Move one slice of events into snapshots; returns how many, 0 at the end."""
 
     def seal(self) -> int:

@@ -16,9 +16,9 @@ from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
 from lineage.store.dead_letters import DeadLetterKind, DeadLetters
 from lineage.store.event_query import EventQuery
+from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets, StoredOffsets, insert_offsets
 from lineage.store.rows import (
-    END_OF_TIME,
     MAX_PAGE_BYTES,
     PAGE,
     SELECT_EVENTS,
@@ -206,7 +206,7 @@ class EventLog:
             rows = [(name,) for name in names]
             connection.executemany("INSERT INTO positions VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
 
-    def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
+    def compact(self, reader: EventReader, horizons: Horizons) -> int:
         """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
 
         Damaged rows become dead letters, which stay.
@@ -217,7 +217,7 @@ class EventLog:
         damaged: list[tuple[bytes, Exception]] = []
         while True:
             damaged.clear()
-            removed = self.snapshots.compact(reader, before, arrived_before, lambda *found: damaged.append(found))
+            removed = self.snapshots.compact(reader, horizons, lambda *found: damaged.append(found))
             for content_hash, error in damaged:
                 self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
@@ -267,6 +267,7 @@ def _insert_events(connection: sqlite3.Connection, events: Sequence[Original], a
         for table in ("events", "compacted")
         for (found,) in connection.execute(f"SELECT hash FROM {table} WHERE hash IN ({marks})", hashes)
     }
+    numbers = _namespace_numbers(connection, {event.namespace for event in events})
     stored: list[bool] = []
     values: list[object] = []
     for event in events:
@@ -275,13 +276,23 @@ def _insert_events(connection: sqlite3.Connection, events: Sequence[Original], a
         if is_new:
             known.add(event.hash)
             effective = min(event.time, accepted + MAX_CLOCK_SKEW)
-            values += (event.hash, event.kind.value, effective, accepted, event.run)
+            values += (event.hash, event.kind.value, effective, accepted, event.run, numbers[event.namespace])
     if values:
-        rows = ",".join(["(?,?,?,?,?)"] * sum(stored))
-        columns = "hash, kind, event_time, received_at, run"
+        rows = ",".join(["(?,?,?,?,?,?)"] * sum(stored))
+        columns = "hash, kind, event_time, received_at, run, namespace"
         last = connection.execute(f"INSERT INTO events ({columns}) VALUES {rows}", values).lastrowid
         _insert_bodies(connection, [event.data for event, is_new in zip(events, stored, strict=True) if is_new], last)
     return stored
+
+
+def _namespace_numbers(connection: sqlite3.Connection, names: set[str]) -> dict[str, int]:
+    """Return the number of each namespace; new ones are added."""
+    query = f"SELECT name, number FROM namespaces WHERE name IN ({','.join('?' * len(names))})"
+    numbers: dict[str, int] = dict(connection.execute(query, (*names,)))
+    for name in names - numbers.keys():
+        row = connection.execute("INSERT INTO namespaces (name) VALUES (?) RETURNING number", (name,)).fetchone()
+        numbers[name] = row[0]
+    return numbers
 
 
 def _insert_bodies(connection: sqlite3.Connection, bodies: list[bytes], last: int | None) -> None:

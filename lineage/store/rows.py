@@ -12,11 +12,10 @@ from lineage.events.ids import RunId
 from lineage.graph.snapshot import Key, Snapshot, Subject, run_key
 from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
+from lineage.store.horizons import END_OF_TIME
 from lineage.store.segments import Bodies
 
 PAGE = 500
-END_OF_TIME = 2**63 - 1
-
 MAX_PAGE_BYTES = 16 * 2**20
 """Maximum bytes of a page of events: bounds memory whatever the requested number."""
 

@@ -11,7 +11,8 @@ from lineage.graph.records import LineageRecords
 from lineage.graph.run_record import EventParts, RunRecord
 from lineage.graph.snapshot import Snapshot, decode_run
 from lineage.rules.event_reader import EventReader
-from lineage.store.rows import END_OF_TIME, StoredEvent
+from lineage.store.horizons import END_OF_TIME
+from lineage.store.rows import StoredEvent
 
 
 class RunEvents(Protocol):

@@ -101,6 +101,12 @@ _MIGRATIONS = (
     ALTER TABLE retention ADD COLUMN through INTEGER NOT NULL DEFAULT 0;
     UPDATE retention SET through = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events');
     """,
+    # 6: retention of namespaces. Events of older files have none, and the retention of all others.
+    """
+    CREATE TABLE namespaces (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    ALTER TABLE events ADD COLUMN namespace INTEGER; -- of the job; of the dataset, if the event has no job
+    CREATE INDEX events_by_namespace ON events (namespace, event_time) WHERE namespace IS NOT NULL;
+    """,
 )
 _INCREMENTAL = 2
 SCHEMA_VERSION = len(_MIGRATIONS)

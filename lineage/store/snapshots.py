@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of compacted events: one compressed record per job, run, dataset and namespace."""
 
+import json
+import sqlite3
 from collections.abc import Iterable, Iterator
 
 from lineage.events import Event, EventError
@@ -8,6 +10,7 @@ from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.rules.event_reader import EventReader
 from lineage.store.database import Database
+from lineage.store.horizons import Horizons
 from lineage.store.rows import (
     SELECT_EVENTS,
     DamagedRowHandler,
@@ -25,10 +28,15 @@ SLICE = 200
 """Events per compaction transaction; bounds the time that an ingest waits for one."""
 
 _REMOVABLE = (
-    f"{SELECT_EVENTS} WHERE e.event_time < ?1 AND e.received_at < ?2"
+    f"{SELECT_EVENTS} WHERE {{of_namespace}} AND e.event_time < ? AND e.received_at < ?"
     " AND e.seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)"
     " AND e.hash NOT IN (SELECT hash FROM dead_letters)"
-    " ORDER BY e.event_time, e.hash LIMIT ?3"
+    " ORDER BY e.event_time, e.hash LIMIT ?"
+)
+_OF_NAMESPACE = "e.namespace = (SELECT number FROM namespaces WHERE name = ?)"
+_OF_OTHERS = (
+    "(e.namespace IS NULL OR e.namespace NOT IN (SELECT number FROM namespaces WHERE name IN"
+    " (SELECT value FROM json_each(?))))"
 )
 
 
@@ -44,12 +52,11 @@ class Snapshots:
         while page := self._read_page(page[-1].key if page else None):
             yield from page
 
-    def compact(self, reader: EventReader, before: int, arrived_before: int, on_unusable: DamagedRowHandler) -> int:
-        """Move one slice of events older than `before` (ns) into snapshots.
+    def compact(self, reader: EventReader, horizons: Horizons, on_unusable: DamagedRowHandler) -> int:
+        """Move one slice of events before their horizon into snapshots.
 
-        Events that arrived at `arrived_before` (ns) or later are kept, whatever their event time; so are dead letters
-        and events that a registered reader has not read. Damaged rows, and events that the naming rules of `reader`
-        refuse, are kept and go to `on_unusable`.
+        Dead letters, and events that a registered reader has not read, are kept. Damaged rows, and events that the
+        naming rules of `reader` refuse, are kept and go to `on_unusable`.
 
         Returns the number of removed events; 0 when nothing is left to compact.
 
@@ -58,7 +65,7 @@ class Snapshots:
             StoreUnusable: a snapshot cannot be read; nothing was removed.
         """
         with self._database.reading() as connection:
-            rows = read_rows(connection, _REMOVABLE, (before, arrived_before, SLICE))
+            rows = _removable_rows(connection, horizons)
         events = list(readable_events(rows, reader, on_unusable))
         if not events:
             return 0
@@ -99,6 +106,18 @@ class Snapshots:
             for key in sorted(keys):
                 if (found := snapshot_of(connection, key)) is not None:
                     yield found
+
+
+def _removable_rows(connection: sqlite3.Connection, horizons: Horizons) -> list[EventRow]:
+    """Return a slice of the events of the first namespace that has any before its horizon."""
+    queries = [(_OF_OTHERS, json.dumps([*horizons.namespaces]), horizons.others)]
+    queries += [(_OF_NAMESPACE, namespace, horizon) for namespace, horizon in horizons.namespaces.items()]
+    for of_namespace, value, horizon in queries:
+        if horizon is not None:
+            query = _REMOVABLE.format(of_namespace=of_namespace)
+            if rows := read_rows(connection, query, (value, *horizon, SLICE)):
+                return rows
+    return []
 
 
 def readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:

@@ -13,6 +13,7 @@ from lineage.store import segments
 from lineage.store.compression import compress
 from lineage.store.database import lock_directory
 from lineage.store.dead_letters import DeadLetterKind
+from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PASSWORD, PostgresAddress
@@ -25,7 +26,6 @@ from lineage.store.postgres.migrate import migrate
 from lineage.store.postgres.offsets import PostgresOffsets, set_offsets
 from lineage.store.postgres.reading import ReadingConnection
 from lineage.store.postgres.snapshots import PostgresSnapshots
-from lineage.store.rows import END_OF_TIME
 
 
 class PostgresLog(LogReads):
@@ -139,7 +139,7 @@ class PostgresLog(LogReads):
             for name in names:
                 connection.execute(sql.ADD_POSITION, (name,))
 
-    def compact(self, reader: EventReader, before: int, arrived_before: int = END_OF_TIME) -> int:
+    def compact(self, reader: EventReader, horizons: Horizons) -> int:
         """Move one slice of events into snapshots (see `Snapshots.compact`); returns how many, 0 at the end.
 
         Unusable rows become dead letters, which are not compacted.
@@ -147,9 +147,7 @@ class PostgresLog(LogReads):
         self.check_writes()
         while True:
             damaged: list[tuple[bytes, Exception]] = []
-            removed = self.snapshots.compact(
-                reader, before, arrived_before, lambda *one, damaged=damaged: damaged.append(one)
-            )
+            removed = self.snapshots.compact(reader, horizons, lambda *one, damaged=damaged: damaged.append(one))
             for content_hash, error in damaged:
                 self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
@@ -207,12 +205,14 @@ def _columns(events: Sequence[Original], accepted: int) -> dict[str, object]:
         "kinds": [event.kind.value for event in events],
         "times": [min(event.time, accepted + MAX_CLOCK_SKEW) for event in events],
         "runs": [event.run for event in events],
+        "namespaces": [event.namespace for event in events],
         "bodies": [compress(event.data) for event in events],
     }
 
 
 def _insert(connection: Connection, values: dict[str, object]) -> list[tuple[int, bytes]]:
     """Insert new events, and notify reading instances at the commit; return number and hash of the new ones."""
+    connection.execute(sql.INSERT_NAMESPACES, (values["namespaces"],))
     rows: list[tuple[int, bytes]] = connection.execute(sql.INSERT_EVENTS, values, binary=True).fetchall()
     if rows:
         connection.execute(sql.NOTIFY, (str(rows[-1][0]),))

@@ -9,10 +9,10 @@ from lineage.events.ids import RunId
 from lineage.graph.snapshot import Snapshot
 from lineage.store.compression import decompress
 from lineage.store.event_query import EventQuery
+from lineage.store.horizons import END_OF_TIME
 from lineage.store.postgres import sql
 from lineage.store.postgres.reading import ReadingConnection, bodies, history_of_run, read_events
 from lineage.store.rows import (
-    END_OF_TIME,
     MAX_PAGE_BYTES,
     PAGE,
     DamagedRowHandler,

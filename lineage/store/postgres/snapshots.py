@@ -8,11 +8,12 @@ from lineage.events import Event
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of, subjects_of
 from lineage.rules.event_reader import EventReader
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.postgres import sql
 from lineage.store.postgres.connections import Connection
 from lineage.store.postgres.lease import WriterLease
 from lineage.store.postgres.reading import ReadingConnection, read_events, snapshot_of, snapshot_page
-from lineage.store.rows import DamagedRowHandler, row_key, snapshot_body
+from lineage.store.rows import DamagedRowHandler, EventRow, row_key, snapshot_body
 from lineage.store.snapshots import SLICE, readable_events
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class PostgresSnapshots:
         while page := self._read_page(page):
             yield from page
 
-    def compact(self, reader: EventReader, before: int, arrived_before: int, on_unusable: DamagedRowHandler) -> int:
+    def compact(self, reader: EventReader, horizons: Horizons, on_unusable: DamagedRowHandler) -> int:
         """Move one slice of events into snapshots, as `lineage.store.snapshots.Snapshots.compact` does.
 
         Returns 0 too while an instance reads the whole log: an event must not move from the part that it has not read
@@ -42,7 +43,7 @@ class PostgresSnapshots:
             StoreUnusable: a snapshot cannot be read; nothing was removed.
         """
         with self._reader.reading() as connection:
-            rows = read_events(connection, sql.REMOVABLE, (before, arrived_before, SLICE))
+            rows = _removable_rows(connection, horizons)
             events = list(readable_events(rows, reader, on_unusable))
             changed = _merged_rows(connection, events)
         if not events:
@@ -63,6 +64,20 @@ class PostgresSnapshots:
     def _read_page(self, previous: list[Snapshot]) -> list[Snapshot]:
         with self._reader.reading() as connection:
             return snapshot_page(connection, previous[-1].key if previous else None)
+
+
+def _removable_rows(connection: Connection, horizons: Horizons) -> list[EventRow]:
+    """Return a slice of the events of the first namespace that has any before its horizon."""
+    queries: list[tuple[str, str | list[str], Horizon | None]] = [
+        (sql.OF_OTHERS, [*horizons.namespaces], horizons.others),
+        *((sql.OF_NAMESPACE, namespace, horizon) for namespace, horizon in horizons.namespaces.items()),
+    ]
+    for of_namespace, value, horizon in queries:
+        if horizon is not None:
+            query = sql.REMOVABLE.format(of_namespace=of_namespace)
+            if rows := read_events(connection, query, (value, *horizon, SLICE)):
+                return rows
+    return []
 
 
 def _merged_rows(connection: Connection, events: list[Event]) -> list[tuple[str, str, bytes]]:

@@ -30,13 +30,16 @@ IDENTITY = "SELECT log FROM lease"
 
 # Appending.
 
+INSERT_NAMESPACES = "INSERT INTO namespaces (name) SELECT DISTINCT unnest(%s::text[]) ON CONFLICT DO NOTHING"
 INSERT_EVENTS = """
 WITH given AS (
     SELECT * FROM unnest(%(hashes)b::bytea[], %(kinds)s::text[], %(times)b::bigint[], %(runs)s::text[],
-        %(bodies)b::bytea[]) WITH ORDINALITY AS row (hash, kind, event_time, run, body, place)
+        %(namespaces)s::text[], %(bodies)b::bytea[])
+        WITH ORDINALITY AS row (hash, kind, event_time, run, namespace, body, place)
 ), stored AS (
-    INSERT INTO events (hash, kind, event_time, received_at, run)
-    SELECT hash, kind, event_time, %(accepted)s, run FROM given
+    INSERT INTO events (hash, kind, event_time, received_at, run, namespace)
+    SELECT hash, kind, event_time, %(accepted)s, run, namespaces.number
+    FROM given JOIN namespaces ON namespaces.name = given.namespace
     WHERE NOT EXISTS (SELECT FROM events WHERE events.hash = given.hash)
         AND NOT EXISTS (SELECT FROM compacted WHERE compacted.hash = given.hash)
     ORDER BY place
@@ -90,11 +93,13 @@ RESUME_COMPACTION = f"SELECT pg_advisory_unlock_shared({_LOCKS}, 3)"
 TRY_COMPACTION = f"SELECT pg_try_advisory_xact_lock({_LOCKS}, 3)"
 
 REMOVABLE = f"""
-{SELECT_EVENTS} WHERE e.event_time < %s AND e.received_at < %s
+{SELECT_EVENTS} WHERE {{of_namespace}} AND e.event_time < %s AND e.received_at < %s
     AND e.seq <= (SELECT coalesce(min(seq), 9223372036854775807) FROM positions)
     AND NOT EXISTS (SELECT FROM dead_letters d WHERE d.hash = e.hash)
     ORDER BY e.event_time, e.hash LIMIT %s
 """
+OF_NAMESPACE = "e.namespace = (SELECT number FROM namespaces WHERE name = %s)"
+OF_OTHERS = "(e.namespace IS NULL OR e.namespace NOT IN (SELECT number FROM namespaces WHERE name = ANY(%s)))"
 DELETE_EVENTS = "DELETE FROM events WHERE hash = ANY(%b::bytea[])"
 INSERT_COMPACTED = "INSERT INTO compacted SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
 PUT_SNAPSHOT = "INSERT INTO snapshots VALUES (%s, %s, %b) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body"

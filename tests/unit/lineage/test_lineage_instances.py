@@ -19,6 +19,7 @@ from lineage.events import canonical_json
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, NotWriter, RefusedLetter, StoreError, StoreUnusable
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.offsets import Partition
 from lineage.store.postgres import connections
 from lineage.store.postgres import lease as lease_module
@@ -66,7 +67,7 @@ def test_one_instance_has_the_lease(postgres_store):
             two.append([original("START", 0)])
         for write in (
             lambda: two.seal(),
-            lambda: two.compact(EventReader(RULES), 2**62),
+            lambda: two.compact(EventReader(RULES), Horizons(Horizon(2**62))),
             lambda: two.dead_letters.park(DeadLetterKind.FOLD, b"h", "cause"),
             lambda: two.dead_letters.release(DeadLetterKind.FOLD, b"h"),
         ):
@@ -357,12 +358,12 @@ def test_a_reader_that_missed_compacted_events_rebuilds(postgres_store):
 def test_nothing_is_compacted_while_another_instance_reads_the_whole_log(postgres_store):
     with closing(postgres_store.open("one")) as one, closing(postgres_store.open("two")) as two:
         one.append([original("START", 0), original("COMPLETE", 1)])
-        assert one.compact(EventReader(RULES), 2**62) == 0
+        assert one.compact(EventReader(RULES), Horizons(Horizon(2**62))) == 0
         two.resume_compaction()
-        assert one.compact(EventReader(RULES), 2**62) == 2
+        assert one.compact(EventReader(RULES), Horizons(Horizon(2**62))) == 2
         two.pause_compaction()
         one.append([original("RUNNING", 2)])
-        assert one.compact(EventReader(RULES), 2**62) == 0
+        assert one.compact(EventReader(RULES), Horizons(Horizon(2**62))) == 0
         postgres_store.execute(SESSIONS, ("lineage reader", postgres_store.database.name))
         for _ in range(2):
             with pytest.raises(StoreError):

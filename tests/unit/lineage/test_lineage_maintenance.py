@@ -10,6 +10,7 @@ from lineage_events import RULES, original
 from lineage.maintenance import main
 from lineage.rules.event_reader import EventReader
 from lineage.store import EventLog
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.postgres.address import PASSWORD
 
 
@@ -21,7 +22,7 @@ def no_damage(content_hash, error):
 def log(tmp_path):
     log = EventLog(tmp_path / "data")
     log.append([original("START", 0), original("RUNNING", 1), original("COMPLETE", 2)])
-    assert log.compact(EventReader(RULES), original("RUNNING", 1).time) == 1
+    assert log.compact(EventReader(RULES), Horizons(Horizon(original("RUNNING", 1).time))) == 1
     yield log
     log.close()
 
@@ -109,7 +110,7 @@ def test_log_in_postgres_is_checked(postgres_store, monkeypatch, capsys):
     monkeypatch.setenv(PASSWORD, database.server.password)
     with closing(postgres_store.open()) as log:
         log.append([original("START", 0), original("RUNNING", 1), original("COMPLETE", 2)])
-        assert log.compact(EventReader(RULES), original("RUNNING", 1).time) == 1
+        assert log.compact(EventReader(RULES), Horizons(Horizon(original("RUNNING", 1).time))) == 1
         assert main(["check", "--store", database.url]) == 0
         assert f"2 events and 3 snapshots are in {database.url}: no damage" in capsys.readouterr().out
         postgres_store.execute("UPDATE bodies SET body = ? WHERE seq = 2", (b"{",))

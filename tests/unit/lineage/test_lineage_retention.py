@@ -29,6 +29,7 @@ from lineage.graph import SETTLED, Graph, LineageRecords, export_graph, run_outc
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, EventLog
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.projection import Projection
 
 FAR = 2**62
@@ -126,9 +127,9 @@ def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeyp
     for module in ("lineage.store.snapshots", "lineage.store.postgres.snapshots"):
         monkeypatch.setattr(f"{module}.SLICE", 3)
     for before in sorted({item.order.time for item in made})[:: max(1, len(made) // 5)]:
-        while log.compact(READER, before) or log.compact(READER, before + 1):
+        while log.compact(READER, Horizons(Horizon(before))) or log.compact(READER, Horizons(Horizon(before + 1))):
             assert full_state(built(log).lineage) == expected
-    while log.compact(READER, FAR):
+    while log.compact(READER, Horizons(Horizon(FAR))):
         pass
     assert log.count() == 0
     assert full_state(built(log).lineage) == expected
@@ -138,17 +139,47 @@ def test_recorded_run_is_equal_after_compaction_in_any_slices(file, log, monkeyp
 def test_recent_unapplied_and_dead_events_are_kept(log, store):
     old, young = event("START", 0), event("COMPLETE", 1)
     log.append(originals([old, young]))
-    assert log.compact(READER, old.order.time) == 0
-    assert log.compact(READER, FAR, arrived_before=time.time_ns() - 3600 * 10**9) == 0, "recently arrived"
+    assert log.compact(READER, Horizons(Horizon(old.order.time))) == 0
+    assert log.compact(READER, Horizons(Horizon(FAR, arrived=time.time_ns() - 3600 * 10**9))) == 0, "recently arrived"
     log.set_position("reader", 0)
-    assert log.compact(READER, FAR) == 0
+    assert log.compact(READER, Horizons(Horizon(FAR))) == 0
     log.set_position("reader", 1)
     log.dead_letters.park(DeadLetterKind.FOLD, old.order.hash, "a defect")
-    assert log.compact(READER, FAR) == 0
+    assert log.compact(READER, Horizons(Horizon(FAR))) == 0
     log.dead_letters.release(DeadLetterKind.FOLD, old.order.hash)
-    assert log.compact(READER, FAR) == 1
+    assert log.compact(READER, Horizons(Horizon(FAR))) == 1
     assert store.known_since() == old.order.time
     assert [item.original for item in log.after(0, 10)] == [young.original]
+
+
+def of_namespace(namespace, second):
+    content = body("START", second, run=second, outputs=[dataset(f"d{second}")])
+    return read({**content, "job": {**content["job"], "namespace": namespace}})
+
+
+def test_namespaces_have_horizons_of_their_own(log):
+    names = ["short", "kept", "other", 'with "quotes"']
+    made = [of_namespace(names[second % 4], second) for second in range(16)]
+    assert all(log.append(originals(made)))
+    expected = full_state(built(log).lineage)
+    times = [item.order.time for item in made]
+    horizons = Horizons(Horizon(times[4]), {"short": Horizon(times[12]), "kept": None, "unknown": Horizon(FAR)})
+    while log.compact(READER, horizons):
+        pass
+    left = [(item.original.namespace, times.index(item.original.time)) for item in log.after(0, 99)]
+    assert left == [(names[second % 4], second) for second in range(1, 16) if second not in (2, 3, 4, 8)]
+    assert full_state(built(log).lineage) == expected
+    while log.compact(READER, Horizons(None, {'with "quotes"': Horizon(FAR)})):
+        pass
+    assert {item.original.namespace for item in log.after(0, 99)} == {"short", "kept", "other"}
+    assert full_state(built(log).lineage) == expected
+
+
+def test_ages_give_horizons():
+    horizons = Horizons.of_ages(10**9 * 100, 30, {"short": 1.5, "kept": None})
+    assert horizons.others == Horizon(70 * 10**9, 70 * 10**9)
+    assert horizons.namespaces == {"short": Horizon(98_500_000_000, 98_500_000_000), "kept": None}
+    assert Horizons.of_ages(0, None, {}).others is None
 
 
 def test_past_graphs_are_available_back_to_the_compaction(log, store):
@@ -156,7 +187,7 @@ def test_past_graphs_are_available_back_to_the_compaction(log, store):
     log.append(originals(made))
     wanted = [canonical_json(export_graph(part := lineage_of(made[: n + 1]), Graph(part))) for n in range(6)]
     assert [store.graph_at(item.order.time, READER) for item in made] == wanted
-    assert log.compact(READER, made[3].order.time) == 3
+    assert log.compact(READER, Horizons(Horizon(made[3].order.time))) == 3
     assert store.known_since() == made[2].order.time
     assert [store.graph_at(item.order.time, READER) for item in made[2:]] == wanted[2:]
 
@@ -165,7 +196,7 @@ def test_compaction_frees_disk_space(tmp_path):
     log = EventLog(tmp_path)
     for second in range(20):
         log.append([original("RUNNING", second, run_facets={"big": {"text": f"{second}" + randbytes(25_000).hex()}})])
-    while log.compact(READER, FAR):
+    while log.compact(READER, Horizons(Horizon(FAR))):
         pass
     log.shrink()
     log.close()

@@ -26,6 +26,7 @@ from lineage.marquez.versions import DatasetVersions, job_versions
 from lineage.rules.event_reader import EventReader
 from lineage.store import EventLog, past_states, projection
 from lineage.store.graph_as_of import State, graph_at
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.past_states import past_state
 from lineage.store.projection import Projection
 from lineage.store.rows import compacted_through, known_since
@@ -71,7 +72,7 @@ class Restarts:
     def compact(self):
         """Move all events that are in a checkpoint into snapshots."""
         self.save()
-        while self._log.compact(READER, 2**62):
+        while self._log.compact(READER, Horizons(Horizon(2**62))):
             pass
 
     def close(self):

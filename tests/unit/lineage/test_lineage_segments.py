@@ -11,6 +11,7 @@ from lineage_events import RULES, dataset, original, schema
 from lineage.rules.event_reader import EventReader
 from lineage.store import EventQuery
 from lineage.store import segments as segments_module
+from lineage.store.horizons import Horizon, Horizons
 
 FAR = 2**62
 READER = EventReader(RULES)
@@ -68,7 +69,7 @@ def test_events_are_equal_in_and_out_of_segments(store, steps, chance):
                 log.seal()
             elif step == "compact" and kept:
                 before = chance.choice(kept).time
-                while log.compact(READER, before):
+                while log.compact(READER, Horizons(Horizon(before))):
                     pass
                 kept = [item for item in kept if item.time >= before]
             elif step == "reopen":
@@ -102,11 +103,11 @@ def test_a_segment_is_dropped_with_its_last_event(store):
         made = events(8)
         log.append(made)
         assert (log.seal(), log.seal()) == (4, 4)
-        log.compact(READER, made[3].time)
+        log.compact(READER, Horizons(Horizon(made[3].time)))
         assert rows(store, "segments") == 2
-        log.compact(READER, made[4].time)
+        log.compact(READER, Horizons(Horizon(made[4].time)))
         assert rows(store, "segments") == 1
-        log.compact(READER, FAR)
+        log.compact(READER, Horizons(Horizon(FAR)))
         assert rows(store, "segments") == 0
 
 
