@@ -29,6 +29,7 @@ from lineage.events import (
     read_original,
     validate_event,
 )
+from lineage.events.ids import RunId
 from lineage.events.own_facets import EntryKind
 from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
@@ -90,6 +91,9 @@ _CHECKPOINT_SHARE = 20
 
 _RELEASE_PAUSE = 5.0
 """Seconds between two checks of whether records that were not used lately shall leave memory."""
+
+_RUNS_PER_SLICE = 500
+"""Runs removed from the log between two pauses."""
 
 _COMPACTION_PAUSE = 0.05
 """Seconds between two slices of compaction, which is not urgent."""
@@ -388,8 +392,24 @@ class Service:
             while count := await run_to_end(self.log.compact, self.reader, horizons):
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
+            await self._forget_runs(horizons)
         self.as_of_queries.clear()
         return removed
+
+    async def _forget_runs(self, horizons: Horizons) -> None:
+        """Remove old runs from the state, then from the log: without their events the state could not read them."""
+        forgotten: list[RunId] = []
+        async with self._saving, self._applying:
+            for found in self._state.forget_runs(horizons):
+                forgotten += found
+                await asyncio.sleep(0)
+        if not forgotten:
+            return
+        await self._save_state()
+        for start in range(0, len(forgotten), _RUNS_PER_SLICE):
+            await run_to_end(self.log.forget_runs, forgotten[start : start + _RUNS_PER_SLICE])
+            await asyncio.sleep(_COMPACTION_PAUSE)
+        logger.info("retention removed %d runs", len(forgotten))
 
     async def follow(self, events: Sequence[StoredEvent]) -> None:
         """Apply events that another instance has stored."""

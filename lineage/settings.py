@@ -146,6 +146,10 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     found["kafka"] = _kafka_source(parser, *of_kafka)
     if found["store"] and found["max_store_bytes"]:
         parser.error("--max-store-bytes limits a file; limit a Postgres database on its server")
+    namespaces = [namespace for namespace, _ in found["retain_namespaces"]]
+    if len(set(namespaces)) < len(namespaces):
+        twice = next(namespace for namespace in namespaces if namespaces.count(namespace) > 1)
+        parser.error(f"--retain-namespace is given twice for {twice!r}; give one duration")
     found["retain_namespaces"] = dict(found["retain_namespaces"])
     for name in ("allowed_hosts", "allowed_origins"):
         found[name] = tuple(found[name])

@@ -45,11 +45,20 @@ STORE_SECRETS = {"LINEAGE_STORE_PASSWORD": credentials.POSTGRES_PASSWORD}
 """Environment variable of the service with the password of its log in Postgres."""
 
 
+NAMESPACE_DURATIONS = rf"^([^,=]+=({DURATION.strip('^$')}|never)(,|$))*$"
+"""`NAMESPACE=DURATION[,NAMESPACE=DURATION]`."""
+
+
 class LineageSettings(SettingsSection):
     """Settings of the lineage service."""
 
     lineage_retain: str = Field(
         "30d", pattern=DURATION, description="age after which the lineage service compacts events: 12h, 30d"
+    )
+    lineage_retain_namespaces: str = Field(
+        "",
+        pattern=NAMESPACE_DURATIONS,
+        description="lineageRetain of the jobs of single namespaces: history=7d,audit=never",
     )
     lineage_store: Literal["sqlite", "postgres"] = Field(
         "sqlite",
@@ -81,6 +90,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
                 *_store_options(site, settings),
+                *_retention_options(settings.section(LineageSettings)),
                 *_access_options(settings.section(LineageSettings)),
                 *_forwarding_options(site, settings),
             ),
@@ -121,6 +131,11 @@ def _store_options(site: Site, settings: Settings) -> tuple[str, ...]:
 
 def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
     return (postgres.database(site, DATABASE),) if stores_in_postgres(settings) else ()
+
+
+def _retention_options(settings: LineageSettings) -> tuple[str, ...]:
+    namespaces = (given for given in settings.lineage_retain_namespaces.split(",") if given)
+    return tuple(word for given in namespaces for word in ("--retain-namespace", given))
 
 
 def _access_options(settings: LineageSettings) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of all jobs, runs and datasets, updated event by event."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -327,6 +327,21 @@ class LineageRecords:
         self.jobs.add_stored(jobs)
         self.touched.update(self.jobs)
         self.nodes.add_stored(datasets)
+
+    def runs_that_changed_datasets(self) -> Collection[RunId]:
+        """Return the runs that announced that a dataset was dropped or renamed."""
+        return self._changed_by.keys()
+
+    def has_whole_history(self, job: JobId) -> bool:
+        """Return whether the history of a job has archived runs in memory."""
+        record = self.jobs.in_memory(job)
+        return record is not None and bool(record.runs.recalled)
+
+    def forget_archived(self, job: JobId, number: int) -> None:
+        """Note that a number of runs of a job are not archived any more."""
+        record = self.jobs.in_memory(job)
+        if record is not None:
+            record.runs.archived -= number
 
     @property
     def has_excess(self) -> bool:

@@ -157,6 +157,12 @@ class EventStore(Protocol):
     def keep_positions(self, names: Collection[str]) -> None:
         """Register these readers, and remove all others."""
 
+    def runs_with_events(self, runs: Collection[str]) -> set[str]:
+        """Return those of some UUIDs that have events in the log."""
+
+    def forget_runs(self, runs: Collection[RunId]) -> None:
+        """Remove the snapshots of runs."""
+
     def compact(self, reader: EventReader, horizons: Horizons) -> int:
         """Move one slice of events into snapshots; returns how many, 0 at the end."""
 

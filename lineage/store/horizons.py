@@ -26,6 +26,19 @@ class Horizons:
     others: Horizon | None
     namespaces: Mapping[str, Horizon | None] = field(default_factory=lambda: MappingProxyType({}))
 
+    def of(self, namespace: str) -> Horizon | None:
+        """Return the horizon of the jobs of a namespace."""
+        return self.namespaces.get(namespace, self.others)
+
+    @property
+    def earliest(self) -> Horizon | None:
+        """Return the earliest horizon, that of events whose namespace is not known; None if any keeps all."""
+        found = [self.others, *self.namespaces.values()]
+        kept = [horizon for horizon in found if horizon is not None]
+        if len(kept) < len(found):
+            return None
+        return Horizon(min(horizon.time for horizon in kept), min(horizon.arrived for horizon in kept))
+
     @classmethod
     def of_ages(cls, now: int, others: float | None, namespaces: Mapping[str, float | None]) -> "Horizons":
         """Return the horizons at `now` (ns) for ages in seconds; None keeps all."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event log: appending, and reading in order of arrival or by event time."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import Final
 from lineage.events import Kind, Original
 from lineage.events.event import MAX_CLOCK_SKEW
 from lineage.events.ids import RunId
-from lineage.graph.snapshot import Snapshot
+from lineage.graph.snapshot import Snapshot, run_key
 from lineage.rules.event_reader import EventReader
 from lineage.store.compression import compress, decompress
 from lineage.store.database import Database
@@ -29,6 +30,7 @@ from lineage.store.rows import (
     event_rows,
     history_of_run,
     read_rows,
+    row_key,
     stored_event,
     stored_events,
     up_to,
@@ -222,6 +224,22 @@ class EventLog:
                 self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
                 return removed
+
+    def runs_with_events(self, runs: Collection[str]) -> set[str]:
+        """Return those of some UUIDs that have events in the log."""
+        query = "SELECT DISTINCT run FROM events WHERE run IN (SELECT value FROM json_each(?))"
+        with self._database.reading() as connection:
+            return {run for (run,) in connection.execute(query, (json.dumps([*runs]),))}
+
+    def forget_runs(self, runs: Collection[RunId]) -> None:
+        """Remove the snapshots of runs.
+
+        Raises:
+            StoreError: the file cannot be written.
+        """
+        keys = [row_key(run_key(run)) for run in runs]
+        with self._database.transaction(making_room=True) as connection:
+            connection.executemany("DELETE FROM snapshots WHERE kind = ? AND key = ?", keys)
 
     def seal(self) -> int:
         """Compress one segment of events (see `Segments.seal`); return the number of events, 0 if there are too few."""

@@ -6,14 +6,17 @@ import sqlite3
 from collections.abc import Iterator
 
 from lineage.events import DatasetId, Event, EventError, JobId
+from lineage.events.ids import RunId
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.snapshot import Key, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
 from lineage.store.checkpoint import mark_unsaved, save_steps
 from lineage.store.event_store import EventStore
+from lineage.store.horizons import Horizons
 from lineage.store.rows import StoredEvent
 from lineage.store.run_loader import RunLoader
+from lineage.store.run_retention import forget_runs
 from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import StateFile
 from lineage.store.stored_records import CheckpointRecords
@@ -142,6 +145,15 @@ class Projection:
             self._is_committed = True
             if self._log.writes:
                 self._log.set_position(STATE_POSITION, self.position)
+
+    def forget_runs(self, horizons: Horizons) -> Iterator[list[RunId]]:
+        """Remove old archived runs from the state, in steps (see `run_retention`); yield those of each step.
+
+        A checkpoint must follow, and then their removal from the log.
+        """
+        if self.state is not None:
+            self._is_committed = False
+            yield from forget_runs(self.state.connection, self.lineage, horizons, self._log.runs_with_events)
 
     def release(self) -> Iterator[None]:
         """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet."""

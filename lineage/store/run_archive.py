@@ -15,19 +15,21 @@ import msgspec
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JobId, RunId
 from lineage.graph.job_runs import ArchivedRun
+from lineage.graph.mergeable import Span
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_history import Authority, Direction, Edge, RunEntry, RunPosition
 from lineage.graph.run_record import RunRecord
 from lineage.graph.snapshot import decode_run, encode_run
 from lineage.store.numbered_names import NumberedNames
 from lineage.store.packed_ids import packed_id, unpacked_id
+from lineage.store.run_retention import named_parents
 from lineage.store.state_records import packed_content, unpacked_content
 
 _CACHED = 8192
 """Sets of edges in memory."""
 
 _COLUMNS = "job, time, hash, run, edges, dropped, detail, ended"
-_INSERT = f"INSERT INTO runs ({_COLUMNS}, several_starts, record) VALUES (?,?,?,?,?,?,?,?,?,?)"
+_INSERT = f"INSERT INTO runs ({_COLUMNS}, several_starts, record, parents) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 _BACKWARDS = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND time <= ? ORDER BY time DESC"
 _STARTED_LATER = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND time >= ? AND NOT several_starts ORDER BY time"
 _SEVERAL_STARTS = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND several_starts"
@@ -81,7 +83,8 @@ class StoredRuns:
         assert run.entry is not None, "the run is in the history of its job"
         row = self._run_row(run.id.job, ArchivedRun(run.entry, starts, run.terminal))
         body = None if run.is_short else packed_content(encode_run(run, starts))
-        self._connection.execute(_INSERT, (*row, body))
+        parents = named_parents(run.facets.values()) if run.terminal is None else None
+        self._connection.execute(_INSERT, (*row, body, parents))
         self._jobs.count(row[0], 1)
 
     def record(self, run: RunId) -> RunRecord:
@@ -89,8 +92,20 @@ class StoredRuns:
         query = "SELECT record FROM runs WHERE run = ? AND job = ?"
         row = self._connection.execute(query, (packed_id(run.run), self._jobs.number(run.job))).fetchone()
         if row is None or row[0] is None:
-            return self._load(run)
+            return self._made_of_events(run)
         return decode_run(LineageRecords(), run, unpacked_content(row[0]))
+
+    def _made_of_events(self, run: RunId) -> RunRecord:
+        """Return the record of a batch run; without facets if retention has removed it from a log in Postgres."""
+        found = self.find(run)
+        try:
+            return self._load(run)
+        except LookupError:
+            if found is None:
+                raise
+            first, last = min(found.starts, default=found.entry.place.order), found.terminal
+            ended = last[1] if last is not None else first
+            return RunRecord(run, Span(min(first, ended), max(first, ended)), first, first, bool(found.starts), last)
 
     def remove(self, run: RunId) -> None:
         """Remove a run, which is in memory now."""

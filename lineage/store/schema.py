@@ -101,7 +101,7 @@ _MIGRATIONS = (
     ALTER TABLE retention ADD COLUMN through INTEGER NOT NULL DEFAULT 0;
     UPDATE retention SET through = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events');
     """,
-    # 6: retention of namespaces. Events of older files have none, and the retention of all others.
+    # 6: retention of namespaces. Events of older files have none, and the longest retention of all.
     """
     CREATE TABLE namespaces (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
     ALTER TABLE events ADD COLUMN namespace INTEGER; -- of the job; of the dataset, if the event has no job

@@ -10,7 +10,7 @@ from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Key, Snapshot, restore, snapshots_of, subjects_of
 from lineage.rules.event_reader import EventReader
 from lineage.store.database import Database
-from lineage.store.horizons import Horizons
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.rows import (
     SELECT_EVENTS,
     DamagedRowHandler,
@@ -35,9 +35,10 @@ _REMOVABLE = (
 )
 _OF_NAMESPACE = "e.namespace = (SELECT number FROM namespaces WHERE name = ?)"
 _OF_OTHERS = (
-    "(e.namespace IS NULL OR e.namespace NOT IN (SELECT number FROM namespaces WHERE name IN"
-    " (SELECT value FROM json_each(?))))"
+    "e.namespace IS NOT NULL AND e.namespace NOT IN"
+    " (SELECT number FROM namespaces WHERE name IN (SELECT value FROM json_each(?)))"
 )
+_OF_OLDER_FILES = "e.namespace IS ?"
 
 
 class Snapshots:
@@ -110,7 +111,10 @@ class Snapshots:
 
 def _removable_rows(connection: sqlite3.Connection, horizons: Horizons) -> list[EventRow]:
     """Return a slice of the events of the first namespace that has any before its horizon."""
-    queries = [(_OF_OTHERS, json.dumps([*horizons.namespaces]), horizons.others)]
+    queries: list[tuple[str, str | None, Horizon | None]] = [
+        (_OF_OTHERS, json.dumps([*horizons.namespaces]), horizons.others),
+        (_OF_OLDER_FILES, None, horizons.earliest),
+    ]
     queries += [(_OF_NAMESPACE, namespace, horizon) for namespace, horizon in horizons.namespaces.items()]
     for of_namespace, value, horizon in queries:
         if horizon is not None:

@@ -20,6 +20,7 @@ from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
 from lineage.store import past_states
 from lineage.store.rows import row_key
+from lineage.store.run_retention import named_parents
 from lineage.store.state_records import packed_content, state_record
 
 logger = logging.getLogger(__name__)
@@ -32,10 +33,12 @@ CREATE TABLE records (
     body BLOB NOT NULL,
     kept INTEGER NOT NULL,  -- whether it is always in memory
     run TEXT,               -- UUID of a run
+    parents TEXT,           -- UUIDs that an open run names as parent and root, JSON
     PRIMARY KEY (kind, key)
 ) STRICT;
 CREATE INDEX records_in_memory ON records (kind, key) WHERE kept;
 CREATE INDEX other_records ON records (kind, key) WHERE run IS NULL AND NOT kept;
+CREATE INDEX open_records ON records (parents) WHERE parents IS NOT NULL;
 CREATE INDEX records_of_runs ON records (run) WHERE run IS NOT NULL;
 CREATE TABLE lineages (
     namespace TEXT NOT NULL, -- job
@@ -62,7 +65,8 @@ CREATE TABLE runs (
     detail BLOB NOT NULL,
     ended INTEGER,          -- nanoseconds
     several_starts INTEGER NOT NULL,
-    record BLOB             -- null: it is made of the events of the run
+    record BLOB,            -- null: it is made of the events of the run
+    parents TEXT            -- as in records
 ) STRICT;
 CREATE TABLE datasets (
     number INTEGER PRIMARY KEY,
@@ -88,6 +92,7 @@ CREATE INDEX runs_of_job ON runs (job, time);
 CREATE INDEX runs_by_id ON runs (run);
 CREATE INDEX runs_by_time ON runs (time);
 CREATE INDEX runs_by_end ON runs (ended) WHERE ended IS NOT NULL;
+CREATE INDEX open_runs ON runs (parents) WHERE parents IS NOT NULL;
 CREATE INDEX runs_with_several_starts ON runs (job) WHERE several_starts;
 """
 
@@ -148,8 +153,8 @@ class StateFile:
     def write(self, records: Iterable[Snapshot]) -> None:
         """Write changed records."""
         self.connection.executemany(
-            """INSERT INTO records VALUES (?, ?, ?, ?, ?)
-               ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body, kept = excluded.kept""",
+            """INSERT INTO records VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, key) DO UPDATE
+               SET body = excluded.body, kept = excluded.kept, parents = excluded.parents""",
             map(_record_row, records),
         )
 
@@ -196,11 +201,14 @@ class StateFile:
         _unlink(self.path)
 
 
-def _record_row(record: Snapshot) -> tuple[str, str, bytes, bool, str | None]:
+def _record_row(record: Snapshot) -> tuple[str, str, bytes, bool, str | None, str | None]:
     key, content = record
-    run = key.identity[-1] if key.subject is Subject.RUN else None
     kept = key.subject not in _READ_WHEN_USED or bool(content.get("names"))
-    return *row_key(key), packed_content(content), kept, run
+    if key.subject is not Subject.RUN:
+        return *row_key(key), packed_content(content), kept, None, None
+    facets = {name: register[-1] for name, register in content["facets"].items() if name == "parent"}
+    parents = named_parents(facets) if content["terminal"] is None else None
+    return *row_key(key), packed_content(content), kept, key.identity[-1], parents
 
 
 def open_state(directory: Path, rules: Rules, first: int, last: int, log: str = "") -> StateFile:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from lineage.events import Original
 from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.events.ids import RunId
+from lineage.graph.snapshot import run_key
 from lineage.rules.event_reader import EventReader
 from lineage.store import segments
 from lineage.store.compression import compress
@@ -26,6 +28,7 @@ from lineage.store.postgres.migrate import migrate
 from lineage.store.postgres.offsets import PostgresOffsets, set_offsets
 from lineage.store.postgres.reading import ReadingConnection
 from lineage.store.postgres.snapshots import PostgresSnapshots
+from lineage.store.rows import row_key
 
 
 class PostgresLog(LogReads):
@@ -152,6 +155,15 @@ class PostgresLog(LogReads):
                 self.dead_letters.park(DeadLetterKind.DAMAGED, content_hash, str(error))
             if removed or not damaged:
                 return removed
+
+    def forget_runs(self, runs: Collection[RunId]) -> None:
+        """Remove the snapshots of runs.
+
+        Raises:
+            StoreError: the database cannot be written, or another instance writes.
+        """
+        with self.lease.writing() as connection, connection.cursor() as cursor:
+            cursor.executemany(sql.DELETE_SNAPSHOT, [row_key(run_key(run)) for run in runs])
 
     def seal(self) -> int:
         """Compress the oldest `SEGMENT_EVENTS` single events together; return their number, 0 if there are fewer."""

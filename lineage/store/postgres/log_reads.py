@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads of the log in Postgres, in order of arrival or by event time."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from lineage.events import Kind
@@ -68,6 +68,10 @@ class LogReads:
         """
         with self._reader.reading() as connection:
             return history_of_run(connection, run)
+
+    def runs_with_events(self, runs: Collection[str]) -> set[str]:
+        """Return those of some UUIDs that have events in the log."""
+        return {run for (run,) in self._reader.rows(sql.RUNS_WITH_EVENTS, ([*runs],))}
 
     def number(self, content_hash: bytes) -> int:
         """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""

@@ -68,8 +68,9 @@ class PostgresSnapshots:
 
 def _removable_rows(connection: Connection, horizons: Horizons) -> list[EventRow]:
     """Return a slice of the events of the first namespace that has any before its horizon."""
-    queries: list[tuple[str, str | list[str], Horizon | None]] = [
+    queries: list[tuple[str, str | list[str] | None, Horizon | None]] = [
         (sql.OF_OTHERS, [*horizons.namespaces], horizons.others),
+        (sql.OF_OLDER_LOGS, None, horizons.earliest),
         *((sql.OF_NAMESPACE, namespace, horizon) for namespace, horizon in horizons.namespaces.items()),
     ]
     for of_namespace, value, horizon in queries:

@@ -99,7 +99,8 @@ REMOVABLE = f"""
     ORDER BY e.event_time, e.hash LIMIT %s
 """
 OF_NAMESPACE = "e.namespace = (SELECT number FROM namespaces WHERE name = %s)"
-OF_OTHERS = "(e.namespace IS NULL OR e.namespace NOT IN (SELECT number FROM namespaces WHERE name = ANY(%s)))"
+OF_OTHERS = "e.namespace IS NOT NULL AND e.namespace NOT IN (SELECT number FROM namespaces WHERE name = ANY(%s))"
+OF_OLDER_LOGS = "e.namespace IS NOT DISTINCT FROM %s::integer"
 DELETE_EVENTS = "DELETE FROM events WHERE hash = ANY(%b::bytea[])"
 INSERT_COMPACTED = "INSERT INTO compacted SELECT unnest(%b::bytea[]) ON CONFLICT DO NOTHING"
 PUT_SNAPSHOT = "INSERT INTO snapshots VALUES (%s, %s, %b) ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body"
@@ -110,6 +111,8 @@ INSERT INTO retention VALUES (1, %s, %s) ON CONFLICT (one) DO UPDATE
     SET known_since = greatest(retention.known_since, excluded.known_since),
         through = greatest(retention.through, excluded.through)
 """
+RUNS_WITH_EVENTS = "SELECT DISTINCT run FROM events WHERE run = ANY(%s)"
+DELETE_SNAPSHOT = "DELETE FROM snapshots WHERE kind = %s AND key = %s"
 KNOWN_SINCE = "SELECT known_since FROM retention"
 COMPACTED_THROUGH = "SELECT coalesce(max(through), 0) FROM retention"
 

@@ -20,7 +20,7 @@ from lineage.graph import records as records_module
 from lineage.graph.mergeable import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
-from lineage.store import EventLog
+from lineage.store import EventLog, run_retention
 from lineage.store.state_file import delete_states
 
 
@@ -286,6 +286,30 @@ def test_retention_compacts_automatically(tmp_path):
             while (await api.read("/api/v1/stats"))["logged"]:
                 await asyncio.sleep(0.05)
             assert (await api.read("/api/v1/jobs"))["totalCount"] == 1
+
+    run(check())
+
+
+def test_runs_older_than_the_retention_go_too_but_for_the_newest(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_retention, "KEPT_RUNS", 3)
+
+    async def check():
+        async with Api(tmp_path, retain_namespaces={"test-jobs": 0.01}) as api:
+            api.app.state.service.lineage.spare_runs = 0
+            for number in range(1, 10):
+                end = body("COMPLETE", 2 * number + 1, run=number, job="orders_etl")
+                await api.store(orders(2 * number, number, "a"), end)
+            before = await api.read("/api/v1/graph")
+            runs = "/api/v1/namespaces/test-jobs/jobs/orders_etl/runs"
+            async with asyncio.timeout(60):
+                while (await api.read(runs))["totalCount"] > 4:
+                    await asyncio.sleep(0.05)
+            assert [run["id"] for run in (await api.read(runs))["runs"]] == [run_of(number) for number in (9, 8, 7, 6)]
+            assert (await api.get("/api/v1/jobs/runs/" + run_of(1))).status_code == 404
+            assert (await api.read("/api/v1/jobs/runs/" + run_of(6)))["state"] == "COMPLETED"
+            assert await api.read("/api/v1/graph") == before
+            assert (await api.post("/api/v1/rebuild")).json()["equal"]
+            assert (await api.read(runs))["totalCount"] == 4
 
     run(check())
 

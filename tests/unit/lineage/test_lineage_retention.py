@@ -28,6 +28,7 @@ from lineage.events import canonical_json
 from lineage.graph import SETTLED, Graph, LineageRecords, export_graph, run_outcome
 from lineage.graph.snapshot import Snapshot, restore, snapshots_of
 from lineage.rules.event_reader import EventReader
+from lineage.settings import parse_arguments
 from lineage.store import DeadLetterKind, EventLog
 from lineage.store.horizons import Horizon, Horizons
 from lineage.store.projection import Projection
@@ -175,11 +176,47 @@ def test_namespaces_have_horizons_of_their_own(log):
     assert full_state(built(log).lineage) == expected
 
 
+def test_events_of_an_older_version_have_the_longest_retention(log, store):
+    made = [of_namespace("noisy", second) for second in range(3)]
+    log.append(originals(made))
+    store.execute("UPDATE events SET namespace = NULL")
+    later = made[2].order.time
+    assert log.compact(READER, Horizons(Horizon(FAR), {"audit": None})) == 0
+    assert log.compact(READER, Horizons(Horizon(later), {"noisy": Horizon(FAR)})) == 2
+    assert log.compact(READER, Horizons(Horizon(FAR))) == 1
+
+
+def test_two_ages_of_one_namespace_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        parse_arguments(["--data", "x", *["--retain-namespace", "a=1d"], *["--retain-namespace", "a=2d"]])
+    assert "given twice for 'a'" in capsys.readouterr().err
+
+
 def test_ages_give_horizons():
     horizons = Horizons.of_ages(10**9 * 100, 30, {"short": 1.5, "kept": None})
     assert horizons.others == Horizon(70 * 10**9, 70 * 10**9)
     assert horizons.namespaces == {"short": Horizon(98_500_000_000, 98_500_000_000), "kept": None}
     assert Horizons.of_ages(0, None, {}).others is None
+
+
+def test_retention_of_namespaces_is_given_by_options():
+    given = ["--retain-namespace", "kafka://a:1=7d", "--retain-namespace", "a=b=never"]
+    parsed = parse_arguments(["--data", "x", "--retain", "30d", *given])
+    assert (parsed.retain, parsed.retain_namespaces) == (30 * 86400, {"kafka://a:1": 7 * 86400, "a=b": None})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("7d", "has no namespace; write it as NAMESPACE=7d"),
+        ("=7d", "has no namespace"),
+        ("a=week", "is not a duration"),
+    ],
+)
+def test_wrong_retention_of_a_namespace_is_refused(given, message, capsys):
+    with pytest.raises(SystemExit):
+        parse_arguments(["--data", "x", "--retain-namespace", given])
+    assert message in capsys.readouterr().err
 
 
 def test_past_graphs_are_available_back_to_the_compaction(log, store):

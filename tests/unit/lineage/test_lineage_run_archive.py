@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Archived runs and checkpoints: whatever leaves memory, and whenever it restarts, every answer is the same."""
 
+import json
 import random
+import re
 import sqlite3
 
 import pytest
@@ -24,7 +26,7 @@ from lineage.graph.run_history import Direction
 from lineage.graph.snapshot import encode_run, plain_json
 from lineage.marquez.versions import DatasetVersions, job_versions
 from lineage.rules.event_reader import EventReader
-from lineage.store import EventLog, past_states, projection
+from lineage.store import EventLog, past_states, projection, run_retention
 from lineage.store.graph_as_of import State, graph_at
 from lineage.store.horizons import Horizon, Horizons
 from lineage.store.past_states import past_state
@@ -74,6 +76,19 @@ class Restarts:
         self.save()
         while self._log.compact(READER, Horizons(Horizon(2**62))):
             pass
+
+    def forget(self, coming):
+        """Remove all runs that may go, as retention does after compaction; return them.
+
+        Those of `coming` have later events.
+        """
+        self.compact()
+        later = {content["run"]["runId"] for content in coming}
+        self._log.runs_with_events = later.intersection
+        gone = [run for part in self.state.forget_runs(Horizons(Horizon(2**62))) for run in part]
+        self.save()
+        self._log.forget_runs(gone)
+        return gone
 
     def close(self):
         self.state.state.close()
@@ -186,6 +201,42 @@ def test_past_graphs_are_those_of_the_events_until_then(tmp_path, monkeypatch, s
         assert graph_at(tmp_path / "lineage.db", at, READER) == expected
         assert graph_at(tmp_path / "lineage.db", at, READER, state) == expected
     assert used > 5
+    service.close()
+
+
+def with_other_runs(content, part):
+    """Return an event of a history with UUIDs that are not those of another part."""
+    other = re.sub(r'"runId": "\w', f'"runId": "{part:x}', json.dumps(content))
+    return json.loads(other)
+
+
+@pytest.mark.parametrize("kept", [0, 2])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_graph_does_not_change_as_old_runs_go(tmp_path, monkeypatch, seed, kept):
+    monkeypatch.setattr(run_retention, "KEPT_RUNS", kept)
+    chance = random.Random(seed)
+    contents = [with_other_runs(content, part) for part in range(4) for content in bodies_of(100 * seed + part)]
+    contents.sort(key=lambda content: content["eventTime"])
+    service = Restarts(tmp_path, max_recalled=seed % 3, max_in_memory=seed % 2)
+    gone = []
+    for count, content in enumerate(contents, 1):
+        service.store(content)
+        if chance.random() < 0.04 or count == len(contents):
+            before = export_graph(service.state.lineage, service.state.graph)
+            counts = {job: len(record.runs) for job, record in service.state.lineage.jobs.items()}
+            found = service.forget(contents[count:])
+            counts = {job: number - sum(run.job == job for run in found) for job, number in counts.items()}
+            for rebuild in (False, chance.random() < 0.5):
+                assert export_graph(service.state.lineage, service.state.graph) == before
+                lineage = service.state.lineage
+                assert {job: len(record.runs) for job, record in lineage.jobs.items()} == counts
+                assert {job: len(record.latest_runs(0, 999)) for job, record in lineage.jobs.items()} == counts
+                if rebuild:
+                    delete_states(tmp_path)
+                service.restart()
+            gone += found
+    assert gone
+    assert {service.state.lineage.run(run.run, run.job) for run in gone} == {None}
     service.close()
 
 

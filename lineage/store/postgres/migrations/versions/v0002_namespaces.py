@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Retention of namespaces. Events that are stored already have none, and the retention of all others."""
+"""Retention of namespaces. Events that are stored already have none, and the longest retention of all."""
 
 from alembic import op
 
