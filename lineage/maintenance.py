@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.maintenance`: backup, restore and check of a log.
+"""`python -m lineage.maintenance`: backup, restore, check and move of a log.
 
     backup --data DIRECTORY FILE     copy the log, also while the service runs
     restore --data DIRECTORY FILE    replace the log by a copy; the service must be stopped
     check --data DIRECTORY           read every event and every snapshot; the service may run
     check --store URL                the same for a log in Postgres, which pg_dump backs up
+    move --data DIRECTORY --store URL
+                                     copy the log into an empty Postgres database; the service must be stopped
 
 Exit codes: 0 done, 1 `check` found damage, 2 failed, with a one-line error.
 """
@@ -124,6 +126,34 @@ def check_database(address: PostgresAddress) -> tuple[str, list[str]]:
         raise MaintenanceError(str(error)) from error
 
 
+def move(directory: Path, address: PostgresAddress) -> str:
+    """Copy the log of a data directory into an empty database; return a one-line summary.
+
+    Raises:
+        MaintenanceError: the log is damaged, the service runs, or the database has events or cannot be written.
+    """
+    # Imported here: without Postgres, the service does not need the driver.
+    from lineage.store.postgres.move import move_log
+
+    source = directory / FILE_NAME
+    contents, damage = check(source)
+    if damage:
+        raise MaintenanceError(f"cannot move {source}: it is damaged ({damage[0]}); restore a backup first")
+    try:
+        lock = lock_directory(directory)
+    except StoreUnusable as error:
+        raise MaintenanceError(f"cannot move {source}: {error}; stop the service first") from error
+    try:
+        with closing(_open_read_only(source)) as file:
+            file.execute("BEGIN")
+            move_log(file, address)
+    except (sqlite3.Error, StoreError, StoreUnusable) as error:
+        raise MaintenanceError(f"cannot move {source} to {address}: {error}") from error
+    finally:
+        os.close(lock)
+    return f"{contents} of {source} are in {address}; start the service with --store, the file is not used any more"
+
+
 def damaged_rows(log: LogRows) -> list[str]:
     """Read every snapshot and every event of a log; return the list of damage."""
     return _damaged_snapshots(log) + _damaged_events(log)
@@ -195,9 +225,12 @@ def _check_place(place: str | Path) -> tuple[str, list[str]]:
 def main(arguments: Sequence[str]) -> int:
     """Run one command; returns the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m lineage.maintenance", description="Back up, restore or check an event log."
+        prog="python -m lineage.maintenance", description="Back up, restore, check or move an event log."
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    moving = commands.add_parser("move")
+    moving.add_argument("--data", type=Path, required=True, help="directory of the event log")
+    moving.add_argument("--store", type=_database, required=True, metavar="URL", help=f"database; password: {PASSWORD}")
     for name, file in (("backup", True), ("restore", True), ("check", False)):
         command = commands.add_parser(name)
         places = command.add_mutually_exclusive_group(required=True)
@@ -207,7 +240,7 @@ def main(arguments: Sequence[str]) -> int:
             command.add_argument("file", type=Path, help="the backup")
     chosen = parser.parse_args(arguments)
     try:
-        if chosen.store and chosen.command != "check":
+        if chosen.store and chosen.command not in ("check", "move"):
             raise MaintenanceError(
                 f"cannot {chosen.command} {chosen.store}: it is a Postgres database; use pg_dump --schema={SCHEMA} and"
                 " pg_restore, with all instances stopped for a restore"
@@ -217,6 +250,8 @@ def main(arguments: Sequence[str]) -> int:
                 print(backup(chosen.data, chosen.file))
             case "restore":
                 print(restore(chosen.data, chosen.file))
+            case "move":
+                print(move(chosen.data, PostgresAddress(chosen.store, os.environ.get(PASSWORD))))
             case _:
                 place = chosen.store or chosen.data / FILE_NAME
                 contents, damage = _check_place(place)

@@ -5,12 +5,13 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from lineage_events import RULES, original
+from lineage_events import RULES, dataset, original
 
 from lineage.maintenance import main
 from lineage.rules.event_reader import EventReader
-from lineage.store import EventLog
+from lineage.store import DeadLetterKind, EventLog, segments
 from lineage.store.horizons import Horizon, Horizons
+from lineage.store.offsets import Partition
 from lineage.store.postgres.address import PASSWORD
 
 
@@ -123,3 +124,60 @@ def test_log_in_postgres_is_checked(postgres_store, monkeypatch, capsys):
     refused = capsys.readouterr().err
     assert "password authentication failed" in refused
     assert "wrong-secret" not in refused
+
+
+def contents(log):
+    """Return all of a log that readers ask for."""
+    events = [(found.seq, found.accepted, found.original.data) for found in log.events(no_damage)]
+    letters = [(letter.trouble, letter.hash, letter.error) for letter in log.dead_letters.page(9)]
+    positions = log.position("forwarder"), log.offsets.of_topic("events"), log.compacted_through(), log.last()
+    return events, letters, positions, sorted(log.snapshots.all())
+
+
+def test_log_is_moved_to_postgres(log, tmp_path, postgres_store, monkeypatch, capsys):
+    monkeypatch.setattr(segments, "SEGMENT_EVENTS", 2)
+    database = postgres_store.database
+    monkeypatch.setenv(PASSWORD, database.server.password)
+    to_store = ("move", "--data", str(tmp_path / "data"), "--store", database.url)
+    later = [original("OTHER", second, run=second, inputs=[dataset(f"é {second}")]) for second in range(5, 9)]
+    log.append(later, offsets={Partition("events", 1): 7})
+    assert log.seal() > 0
+    log.dead_letters.park(DeadLetterKind.FORWARD, later[0].hash, 'refused: "a\tb"\\n')
+    log.set_position("forwarder", 3)
+    expected = contents(log)
+    assert main(to_store) == 2
+    assert "in use by another lineage service; stop the service first" in capsys.readouterr().err
+    log.close()
+    assert main(to_store) == 0
+    assert (
+        f"6 events and 3 snapshots of {tmp_path / 'data' / 'lineage.db'} are in {database.url}"
+        in capsys.readouterr().out
+    )
+    with closing(postgres_store.open()) as moved:
+        assert contents(moved) == expected
+        assert moved.append([*later, original("START", 0), original("OTHER", 99)]) == [False] * 5 + [True]
+        assert [found.seq for found in moved.after(expected[2][3], 9)] == [expected[2][3] + 1]
+        assert main(to_store) == 2
+        assert "an instance writes to it; stop all instances" in capsys.readouterr().err
+    assert main(to_store) == 2
+    assert "it has events; choose an empty database" in capsys.readouterr().err
+    log.__init__(tmp_path / "data")
+    assert contents(log) == expected, "the file is unchanged"
+
+
+def test_a_failed_move_stores_nothing(log, tmp_path, postgres_store, monkeypatch, capsys):
+    database = postgres_store.database
+    monkeypatch.setenv(PASSWORD, database.server.password)
+    to_store = ("move", "--data", str(tmp_path / "data"), "--store", database.url)
+    log.dead_letters.park(DeadLetterKind.FORWARD, b"1" * 32, "a zero byte: \0")
+    log.close()
+    assert main(to_store) == 2
+    said = capsys.readouterr().err
+    assert "cannot move" in said
+    assert said.count("\n") == 1
+    assert postgres_store.execute("SELECT count(*) FROM events") == [(0,)]
+    log.__init__(tmp_path / "data")
+    log.dead_letters.release(DeadLetterKind.FORWARD, b"1" * 32)
+    log.close()
+    assert main(to_store) == 0
+    log.__init__(tmp_path / "data")
