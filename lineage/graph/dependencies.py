@@ -34,6 +34,8 @@ class JobDependencies:
         self.into_output: dict[DatasetId, list[DatasetId]] = {}
         self.with_columns: set[DatasetId] = set()
         """Outputs for which the job reports column lineage."""
+        self.unknown: dict[DatasetId, set[str]] = {}
+        """Columns of these outputs that may be made of any column of the inputs."""
         self.edges_from: dict[Column, list[ColumnEdge]] = {}
         self.edges_into: dict[Column, list[ColumnEdge]] = {}
         self.connected: set[tuple[DatasetId, DatasetId]] = set()
@@ -45,6 +47,10 @@ class JobDependencies:
             self.edges_into.setdefault(Column(edge.output, edge.field), []).append(edge)
             self.with_columns.add(edge.output)
             self.connected.add((edge.source, edge.output))
+        for output, field in view.unknown:
+            self.columns.setdefault(output, set()).add(field)
+            if output in self.with_columns:
+                self.unknown.setdefault(output, set()).add(field)
         for flow in view.flows:
             self.from_source.setdefault(flow.source, []).append(flow.output)
             self.into_output.setdefault(flow.output, []).append(flow.source)

@@ -39,6 +39,8 @@ class JobLineage(NamedTuple):
     latest_run: str | None
     dependencies: frozenset[JobDependency] = frozenset()
     """Dependencies between jobs that the job states, on itself or on others."""
+    unknown: frozenset[tuple[DatasetId, str]] = frozenset()
+    """Columns of outputs of which the emitter does not know, or not fully, what they are made of."""
 
     @property
     def masked(self) -> frozenset[tuple[DatasetId, str]]:
@@ -78,6 +80,7 @@ def without_dropped(lineage: JobLineage, dropped: Mapping[DatasetId, int]) -> Jo
         outputs=lineage.outputs.difference(dropped),
         flows=frozenset(flow for flow in lineage.flows if dropped.keys().isdisjoint(flow)),
         columns=frozenset(edge for edge in lineage.columns if dropped.keys().isdisjoint((edge.output, edge.source))),
+        unknown=frozenset(column for column in lineage.unknown if column[0] not in dropped),
         vanished=tuple(sorted((*lineage.vanished, *gone))),
     )
 
@@ -113,6 +116,9 @@ def derive_job_lineage(job: JobRecord, node_of: NodeOf = same_node) -> JobLineag
         outputs=current[Direction.OUTPUT],
         flows=frozenset(_all_flows(by_run)),
         columns=frozenset(edge for found in by_run for said in found.stated.values() for edge in said.columns),
+        unknown=frozenset(
+            (output, name) for found in by_run for output, said in found.stated.items() for name in said.unknown
+        ),
         vanished=tuple(sorted(_by_node(vanished_edges(job, names), current, node_of))),
         latest_run=latest.run if latest else None,
         dependencies=job_dependencies(job.id, job.control_flow.get(JOB_DEPENDENCIES), job.facets.get("lineage")),
@@ -144,18 +150,22 @@ class _OutputLineage(NamedTuple):
     sources: frozenset[DatasetId] | None
     complete: bool
     columns: list[ColumnEdge]
+    unknown: frozenset[str] = frozenset()
 
     def only(self, inputs: frozenset[DatasetId]) -> "_OutputLineage":
         """Return the part whose sources are among `inputs`; the facet may predate some of these."""
         sources = (self.sources or frozenset()) & inputs
-        return _OutputLineage(sources or None, False, [edge for edge in self.columns if edge.source in inputs])
+        return _OutputLineage(
+            sources or None, False, [edge for edge in self.columns if edge.source in inputs], self.unknown
+        )
 
     def merged(self, other: "_OutputLineage") -> "_OutputLineage":
         """Return both parts, of two names of one output; a name without any stated sources adds nothing."""
+        unknown = self.unknown | other.unknown
         if self.sources is None or other.sources is None:
-            return other if self.sources is None else self
+            return (other if self.sources is None else self)._replace(unknown=unknown)
         complete = self.complete and other.complete
-        return _OutputLineage(self.sources | other.sources, complete, [*self.columns, *other.columns])
+        return _OutputLineage(self.sources | other.sources, complete, [*self.columns, *other.columns], unknown)
 
 
 class _EffectiveFacet(NamedTuple):
@@ -172,14 +182,22 @@ def _lineage_of(
     by_run = run.named_outputs.get(output) if run else None
     declared = job.declared.outputs.get(output) if job.declared else None
     node = node_of(output)
+    by_columns = _latest_facet("columnLineage", run, by_run, declared)
+    unknown = _unknown_columns(by_columns.facet) if by_columns else frozenset()
     said = _entries_for(job, run, node, node_of) or _latest_facet("lineage", run, by_run, declared)
     if said is not None:
         stated = _from_lineage(job.id, node, said.facet, node_of)
-    elif said := _latest_facet("columnLineage", run, by_run, declared):
+    elif said := by_columns:
         stated = _from_column_lineage(job.id, node, said.facet, node_of)
     else:
         return _OutputLineage(None, False, [])
-    return stated.only(inputs) if said.outdated else stated
+    return (stated.only(inputs) if said.outdated else stated)._replace(unknown=unknown)
+
+
+def _unknown_columns(facet: JsonObject) -> frozenset[str]:
+    """Return the columns that a columnLineage facet of the lab's emitters lists as unknown."""
+    found = facet.get("unknownFields")
+    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()
 
 
 def _latest_facet(

@@ -26,6 +26,7 @@ def pack_lineage(lineage: JobLineage) -> bytes:
             [(edge.direction.value, *edge.dataset, *edge[2:]) for edge in lineage.vanished],
             [(*dependency.upstream, *dependency.downstream) for dependency in lineage.dependencies],
             lineage.latest_run,
+            [(*dataset, name) for dataset, name in lineage.unknown],
         )
     )
 
@@ -37,7 +38,7 @@ def unpack_lineage(
 
     `known` returns one object for equal identities, which saves memory. `unpacked` are the edges of the graph.
     """
-    inputs, outputs, flows, edges, vanished, dependencies, latest = unpack(packed)
+    inputs, outputs, flows, edges, vanished, dependencies, latest, unknown = unpack(packed)
     return JobLineage(
         inputs=_datasets(inputs, known),
         outputs=_datasets(outputs, known),
@@ -45,6 +46,7 @@ def unpack_lineage(
         columns=ColumnEdges.of_bytes(job, _restored(edges, known), unpacked),
         vanished=tuple(_vanished(*row) for row in vanished),
         latest_run=latest,
+        unknown=frozenset((known(DatasetId(*row[:2])), row[2]) for row in unknown),
         dependencies=frozenset(JobDependency(JobId(*row[:2]), JobId(*row[2:])) for row in dependencies),
     )
 

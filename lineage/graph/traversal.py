@@ -6,6 +6,7 @@ Nodes are columns, and datasets as a whole (their rows). One node depends on ano
 - a job's data flow connects two datasets: the rows of the output depend on those of the input. The dependency is
   certain if a column edge connects the two; otherwise the job's use of the input is unknown,
 - a job reports no column lineage for an output: the whole output may depend on every column that flows into it,
+- a job reports that it does not know a column of an output: it may depend on every column that flows into the output,
 - it is a column of the other: a change of rows affects every column.
 
 Impact follows these dependencies downstream and origin follows the same ones upstream: column A is in the origin of
@@ -257,6 +258,8 @@ class _BreadthFirstSearch:
             for output_id in outputs:
                 if output_id not in links.with_columns:
                     yield _flow_transition(job, column.dataset, output_id, onward=Column(output_id, None))
+                for field in links.unknown.get(output_id, ()):
+                    yield _flow_transition(job, column.dataset, output_id, onward=Column(output_id, field))
 
     def _transitions_of_rows(self, dataset: DatasetId) -> _Transitions:
         for job in self._dependencies.readers(dataset):
@@ -274,6 +277,8 @@ class _BreadthFirstSearch:
             source = Column(edge.source, edge.source_field)
             yield _edge_transition(edge, source, thing, onward=source)
         if thing.field is not None:
+            if not self._certain:
+                yield from self._transitions_of_unknown(thing.dataset, thing.field)
             return
         for job in self._dependencies.writers(thing.dataset):
             yield job, None, None
@@ -283,9 +288,20 @@ class _BreadthFirstSearch:
                     continue
                 yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, None))
                 if thing.dataset not in links.with_columns:
-                    yield from self._dependencies.column_steps(source_id)
-                    for field in self._dependencies.columns(source_id):
-                        yield _flow_transition(job, source_id, thing.dataset, onward=Column(source_id, field))
+                    yield from self._from_all_columns(job, source_id, thing.dataset)
+
+    def _transitions_of_unknown(self, output: DatasetId, field: str) -> _Transitions:
+        """Yield the transitions to all that a column may be made of, by jobs that do not know that."""
+        for job in self._dependencies.writers(output):
+            links = self._dependencies.links(job)
+            if field in links.unknown.get(output, ()):
+                for source in links.into_output.get(output, ()):
+                    yield from self._from_all_columns(job, source, output)
+
+    def _from_all_columns(self, job: JobId, source: DatasetId, output: DatasetId) -> _Transitions:
+        yield from self._dependencies.column_steps(source)
+        for field in self._dependencies.columns(source):
+            yield _flow_transition(job, source, output, onward=Column(source, field))
 
 
 def _edge_transition(edge: ColumnEdge, source: Column, output: Column, onward: Column) -> _Transition:

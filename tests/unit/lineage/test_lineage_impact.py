@@ -23,15 +23,16 @@ def column(name, field=None):
     return Column(DatasetId(WAREHOUSE, name), field)
 
 
-def output(name, fields=None, rows=()):
+def output(name, fields=None, rows=(), unknown=()):
     """Return an output with column sources `{column: [(dataset, column)]}` and whole-dataset sources `rows`."""
-    if fields is None and not rows:
+    if fields is None and not rows and not unknown:
         return dataset(name)
     found = {
         field: {"inputFields": [source(*origin) for origin in origins]} for field, origins in (fields or {}).items()
     }
     deciding = [source(*origin, "FILTER", "INDIRECT") for origin in rows]
-    return dataset(name, columnLineage={"fields": found, "dataset": deciding})
+    unknown = {"unknownFields": sorted(unknown)} if unknown else {}
+    return dataset(name, columnLineage={"fields": found, "dataset": deciding, **unknown})
 
 
 def job(name, inputs, *outputs):
@@ -122,6 +123,21 @@ def test_edge_without_columns_and_everything_downstream_is_uncertain():
     assert reached(upstream) == {"b.x": "1", "b.*": "1", "a.k": "2?", "a.*": "2?"}
 
 
+def test_column_that_the_emitter_does_not_know_may_depend_on_all_inputs():
+    events = [
+        job("one", ["a"], output("b", {"x": [("a", "x")]}, unknown=["u"])),
+        job("two", ["b"], output("c", {"z": [("b", "u")], "w": [("b", "x")]})),
+    ]
+    assert reached(search(events, column("a", "x"))) == {"b.x": "1", "b.u": "1?", "c.w": "2", "c.z": "2?"}
+    assert reached(search(events, column("a", "y"))) == {"b.u": "1?", "c.z": "2?"}
+    assert reached(search(events, column("c", "z"), downstream=False)) == {
+        "b.u": "1",
+        "b.*": "1",
+        "a.x": "2?",
+        "a.*": "2",
+    }
+
+
 def test_node_with_one_certain_path_is_certain():
     events = [
         job("blind", ["a"], dataset("c", schema=schema("x"))),
@@ -207,7 +223,8 @@ def any_job(draw):
     outputs = {}
     for name in draw(st.sets(_TABLE, max_size=2)):
         described = draw(st.booleans())
-        outputs[name] = (draw(st.dictionaries(_FIELD, _SOURCES)), draw(_SOURCES)) if described else (None, ())
+        unknown = draw(st.sets(_FIELD, max_size=2)) if draw(st.integers(0, 2)) == 0 else set()
+        outputs[name] = (draw(st.dictionaries(_FIELD, _SOURCES)), draw(_SOURCES), unknown) if described else (None, ())
         for origin, _ in (*outputs[name][1], *(item for items in (outputs[name][0] or {}).values() for item in items)):
             inputs.add(origin)
     return inputs, outputs
@@ -215,8 +232,9 @@ def any_job(draw):
 
 def naive(graph, start, downstream, depth):
     """Return the result of the literal definition: all dependencies, then distances up to a fixed point."""
+    unknown = {column for view in graph.job_lineages.values() for column in view.unknown}
     fields = {
-        table: {field for field in FIELDS if _named(graph, Column(table, field))}
+        table: {field for field in FIELDS if _named(graph, Column(table, field)) or (table, field) in unknown}
         for table in (DatasetId(WAREHOUSE, name) for name in TABLES)
     }
     steps = set()  # (node, dependent node, certain)
@@ -229,6 +247,9 @@ def naive(graph, start, downstream, depth):
             steps.add((Column(flow.source, None), Column(flow.output, None), flow in connected))
             if flow.output not in described:
                 steps |= {(Column(flow.source, name), Column(flow.output, None), False) for name in fields[flow.source]}
+            else:
+                missing = [Column(*found) for found in view.unknown if found[0] == flow.output]
+                steps |= {(Column(flow.source, name), to, False) for name, to in product(fields[flow.source], missing)}
     free = {(Column(table, None), Column(table, name)) for table, names in fields.items() for name in names}
     if not downstream:
         steps = {(after, before, certain) for before, after, certain in steps}
