@@ -12,8 +12,12 @@ _DEFAULT_TIER4_THRESHOLDS = {"Invocation": 5000, "MinInvocation": 600, "Compile"
 _THRESHOLD_FACTOR = 20
 """Factor by which `DELAYED_C2` raises the thresholds; the measurements there are for this value."""
 
-BASE_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData")
-"""Options of every JVM: the garbage collector with the least overhead on small heaps, and no performance data file."""
+BASE_OPTIONS = ("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dsun.net.inetaddr.ttl=1")
+"""Options of every JVM: the garbage collector with the least overhead on small heaps, and no performance data file.
+
+Addresses of hosts are looked up again after a second. By default the JVM uses one for 30 seconds: a container that is
+made again has another address, and its former one may be that of another service by then.
+"""
 
 SERVICE_OPTIONS = (*BASE_OPTIONS, "-Xss512k")
 """Options of services, whose many threads need small stacks only."""
