@@ -681,8 +681,11 @@ class Service:
                     await self._checkpoint_needed.wait()
             self._checkpoint_needed.clear()
             began = time.monotonic()
-            if len(self.lineage.unsaved):
-                await self._save_state()
+            if len(self.lineage.unsaved) and not await self._save_state():
+                await asyncio.sleep(shortest)
+            # Events that were applied meanwhile have set it for this checkpoint.
+            if not self._state.needs_checkpoint:
+                self._checkpoint_needed.clear()
             pause = max(shortest, _CHECKPOINT_SHARE * (time.monotonic() - began))
 
     async def _release_periodically(self) -> None:
@@ -694,8 +697,8 @@ class Service:
                     for _ in self._state.release():
                         await asyncio.sleep(0)
 
-    async def _save_state(self) -> None:
-        """Make a checkpoint. Without it the next start reads more events of the log again."""
+    async def _save_state(self) -> bool:
+        """Make a checkpoint; return False if it failed: the next start reads more events of the log again."""
         async with self._saving:
             state = self._state
             try:
@@ -709,6 +712,8 @@ class Service:
                         await asyncio.sleep(0)
             except (sqlite3.Error, StoreError):
                 logger.exception("the state cannot be saved; the next start reads more of the log")
+                return False
+            return True
 
     async def _seal_segments(self) -> None:
         """Compress stored events in segments whenever there are enough new ones."""
