@@ -403,9 +403,8 @@ class Service:
             for found in self._state.forget_runs(horizons):
                 forgotten += found
                 await asyncio.sleep(0)
-        if not forgotten:
+        if not forgotten or not await self._save_state():
             return
-        await self._save_state()
         for start in range(0, len(forgotten), _RUNS_PER_SLICE):
             await run_to_end(self.log.forget_runs, forgotten[start : start + _RUNS_PER_SLICE])
             await asyncio.sleep(_COMPACTION_PAUSE)

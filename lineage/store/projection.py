@@ -152,8 +152,9 @@ class Projection:
         A checkpoint must follow, and then their removal from the log.
         """
         if self.state is not None:
-            self._is_committed = False
-            yield from forget_runs(self.state.connection, self.lineage, horizons, self._log.runs_with_events)
+            for gone in forget_runs(self.state.connection, self.lineage, horizons, self._log.runs_with_events):
+                self._is_committed = self._is_committed and not gone
+                yield gone
 
     def release(self) -> Iterator[None]:
         """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet."""

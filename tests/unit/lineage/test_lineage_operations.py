@@ -314,6 +314,31 @@ def test_runs_older_than_the_retention_go_too_but_for_the_newest(tmp_path, monke
     run(check())
 
 
+def test_runs_stay_in_the_log_if_the_state_without_them_cannot_be_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_retention, "KEPT_RUNS", 1)
+
+    async def check():
+        async with Api(tmp_path) as api:
+            service = api.app.state.service
+            service.lineage.spare_runs = 0
+            for number in range(1, 6):
+                end = body("COMPLETE", 2 * number + 1, run=number, job="orders_etl")
+                await api.store(orders(2 * number, number, "a"), end)
+            save, saves = service._save_state, []
+
+            async def save_once():
+                saves.append(None)
+                return len(saves) == 1 and await save()
+
+            with monkeypatch.context() as patch:
+                patch.setattr(service, "_save_state", save_once)
+                await api.post("/api/v1/compact", params={"before": at(99)})
+            assert len(saves) == 2
+            assert sum(snapshot.key.subject == "run" for snapshot in service.log.snapshots.all()) == 5
+
+    run(check())
+
+
 def test_past_graph_and_changes_since(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
