@@ -67,10 +67,7 @@ def restore(directory: Path, source: Path) -> str:
     contents, damage = check(source)
     if damage:
         raise MaintenanceError(f"cannot restore {source}: it is damaged ({damage[0]}); take another backup")
-    try:
-        lock = lock_directory(directory)
-    except StoreUnusable as error:
-        raise MaintenanceError(f"cannot restore to {directory}: {error}; stop the service first") from error
+    lock = _lock(directory, f"restore to {directory}")
     place = directory / FILE_NAME
     partial = place.with_name(f"{FILE_NAME}.partial")
     try:
@@ -139,10 +136,7 @@ def move(directory: Path, address: PostgresAddress) -> str:
     contents, damage = check(source)
     if damage:
         raise MaintenanceError(f"cannot move {source}: it is damaged ({damage[0]}); restore a backup first")
-    try:
-        lock = lock_directory(directory)
-    except StoreUnusable as error:
-        raise MaintenanceError(f"cannot move {source}: {error}; stop the service first") from error
+    lock = _lock(directory, f"move {source}")
     try:
         with closing(_open_read_only(source)) as file:
             file.execute("BEGIN")
@@ -178,6 +172,14 @@ def _damaged_snapshots(log: LogRows) -> list[str]:
     except Exception as error:
         return [f"snapshots: {error!r}"]
     return []
+
+
+def _lock(directory: Path, attempt: str) -> int:
+    """Lock a data directory against the service; return the open lock file."""
+    try:
+        return lock_directory(directory)
+    except StoreUnusable as error:
+        raise MaintenanceError(f"cannot {attempt}: {error}; stop the service first") from error
 
 
 def _contents_summary(file: Path) -> str:

@@ -96,7 +96,7 @@ _MIGRATIONS = (
     """,
     # 4: bodies of refused terminal events, zstd; null for events of the log.
     "ALTER TABLE dead_letters ADD COLUMN body BLOB;",
-    # 5: number of the last compacted event; of older files the last event, as it is unknown.
+    # 5: number of the last compacted event. Older files did not store it: for them, that of the last event.
     """
     ALTER TABLE retention ADD COLUMN through INTEGER NOT NULL DEFAULT 0;
     UPDATE retention SET through = (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'events');
