@@ -50,6 +50,7 @@ def verify(
     contract: Annotated[Path, typer.Option(help="Contract to compare with.")] = CONTRACT,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the report as JSON.")] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Also write the report as JUnit XML.")] = None,
+    strict: Annotated[bool, typer.Option(help="Exit with 1 for jobs that the contract does not list, too.")] = False,
 ) -> None:
     """Compare the lineage with its contract. Exits with 1 if they differ."""
     features = enabled_features(stack_settings(stack))
@@ -60,5 +61,5 @@ def verify(
     if junit_file:
         junit_file.write_text(report.render_junit(), encoding="utf-8")
     out.print(report.render_text(), markup=False)
-    if not report.ok:
+    if not (report.is_complete if strict else report.ok):
         raise typer.Exit(1)

@@ -126,14 +126,14 @@ class LineageEvents:
             _fail_test(render_text(findings))
 
     def assert_contract(self, contract: Path | str, features: Iterable[str] = ()) -> None:
-        """Fail if the graph differs from a lineage contract (a file, or its text)."""
+        """Fail if the graph differs from a lineage contract (a file, or its text), or has further jobs."""
         is_text = isinstance(contract, str) and "\n" in contract
         try:
             text = str(contract) if is_text else Path(contract).read_text(encoding="utf-8")
             report = compare(load(text), self.graph(), features)
         except (ContractError, OSError) as error:
             _fail_test(f"the contract{'' if is_text else f' {contract}'} cannot be used: {error}")
-        if not report.ok:
+        if not report.is_complete:
             _fail_test(report.render_text())
 
     def assert_column(self, output: str, *inputs: str) -> None:

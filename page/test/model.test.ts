@@ -199,6 +199,7 @@ test("alerts report failed jobs, services that are down and contract differences
     ok: false,
     jobs: [],
     findings: [{ kind: "missing", subject: "job", job: "j", text: "t", expected: "", found: "" }],
+    unlisted: [{ kind: "unlisted", subject: "job", job: "k", text: "u", expected: "", found: "" }],
   };
   const found = alerts(graph.nodes, (node) => node.state, { name: "lab", services: [down] }, null, contract);
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([

@@ -136,3 +136,4 @@ class ContractReport(ResponseModel):
     namespace: str
     jobs: list[str]
     findings: list[ContractFinding]
+    unlisted: list[ContractFinding]

@@ -4,7 +4,7 @@
 A contract is YAML:
 
     version: 1
-    namespace: lineage-lab              # of all jobs below; other jobs in it are unexpected
+    namespace: lineage-lab              # of all jobs below; others in it are listed apart, see `Report`
     aliases:                            # short names of namespaces or datasets
       topics: kafka://kafka:9092
       lake: s3://warehouse

@@ -28,13 +28,21 @@ def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[st
             findings.append(Finding(kind=Kind.MISSING, subject=Subject.JOB, job=name, text=name))
         else:
             findings += _compare_job(row, found, graph, on)
+    listed = {row.name for row in contract.jobs}
+    demanded = {item.dataset for row in rows.values() for item in row.outputs if item.requires <= on}
+    others: dict[Kind, list[Finding]] = {Kind.UNEXPECTED: [], Kind.UNLISTED: []}
     for name in sorted(graph.jobs.keys() - rows.keys()):
         found = graph.jobs[name]
-        touches = sorted(str(dataset) for dataset in found.inputs | found.outputs)
-        findings.append(
-            Finding(kind=Kind.UNEXPECTED, subject=Subject.JOB, job=name, text=f"{name} (touches {', '.join(touches)})")
-        )
-    return Report(contract.namespace, tuple(rows), tuple(findings))
+        # Jobs of disabled features, and those that write what the contract demands of others, are deviations.
+        kind = Kind.UNEXPECTED if name in listed or found.outputs & demanded else Kind.UNLISTED
+        others[kind].append(_other_job(kind, name, found))
+    findings += others[Kind.UNEXPECTED]
+    return Report(contract.namespace, tuple(rows), tuple(findings), tuple(others[Kind.UNLISTED]))
+
+
+def _other_job(kind: Kind, name: str, found: JobLineage) -> Finding:
+    touches = sorted(str(dataset) for dataset in found.inputs | found.outputs)
+    return Finding(kind=kind, subject=Subject.JOB, job=name, text=f"{name} (touches {', '.join(touches)})")
 
 
 def _compare_job(row: JobRow, found: JobLineage, graph: GraphLineage, on: Features) -> Iterator[Finding]:

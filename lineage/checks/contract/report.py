@@ -15,6 +15,8 @@ class Kind(StrEnum):
     MISSING = "missing"
     UNEXPECTED = "unexpected"
     DIFFERENT = "different"
+    UNLISTED = "unlisted"
+    """A job that the contract does not list and that writes none of its datasets: no deviation."""
 
 
 class Subject(StrEnum):
@@ -50,26 +52,46 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Result for one namespace. `jobs` are those that the contract lists."""
+    """Result for one namespace.
+
+    Attributes:
+        jobs: those that the contract lists.
+        findings: deviations from the contract.
+        unlisted: jobs of others: the contract does not list them, and they write none of its datasets.
+    """
 
     namespace: str
     jobs: tuple[str, ...]
     findings: tuple[Finding, ...]
+    unlisted: tuple[Finding, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Return True if the lineage matches the contract."""
+        """Return True if the lineage is what the contract demands; there can be other jobs beside it."""
         return not self.findings
 
+    @property
+    def is_complete(self) -> bool:
+        """Return True if the lineage is what the contract demands, and nothing else."""
+        return self.ok and not self.unlisted
+
     def render_text(self) -> str:
-        """Render one line per finding, then a summary."""
-        lines = [finding.line() for finding in self.findings]
+        """Render one line per finding and per unlisted job, then a summary."""
+        lines = [finding.line() for finding in (*self.findings, *self.unlisted)]
         return "\n".join([*lines, self._summary_line()]) + "\n"
 
     def render_json(self) -> str:
-        """Render `{"ok", "namespace", "jobs", "findings": [{kind, subject, job, text, expected, found}]}`."""
-        findings = [asdict(finding) for finding in self.findings]
-        report = {"ok": self.ok, "namespace": self.namespace, "jobs": self.jobs, "findings": findings}
+        """Render `{"ok", "namespace", "jobs", "findings": [FINDING], "unlisted": [FINDING]}`.
+
+        FINDING is `{kind, subject, job, text, expected, found}`.
+        """
+        report = {
+            "ok": self.ok,
+            "namespace": self.namespace,
+            "jobs": self.jobs,
+            "findings": [asdict(finding) for finding in self.findings],
+            "unlisted": [asdict(finding) for finding in self.unlisted],
+        }
         return json.dumps(report, indent=2) + "\n"
 
     def render_junit(self) -> str:
@@ -86,6 +108,8 @@ class Report:
     def _summary_line(self) -> str:
         jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'} of {self.namespace}"
         if self.ok:
-            return f"lineage of {jobs}: as the contract says"
+            number = len(self.unlisted)
+            others = f"; beside them {number} job{'' if number == 1 else 's'} that it does not list" if number else ""
+            return f"lineage of {jobs}: as the contract says{others}"
         counts = Counter(finding.kind for finding in self.findings)
         return f"lineage of {jobs}: " + ", ".join(f"{counts[kind]} {kind}" for kind in Kind if counts[kind])

@@ -24,17 +24,21 @@ export interface StatsResponse {
   readonly unapplied: readonly { readonly error: string }[];
 }
 
+export interface ContractFinding {
+  readonly kind: string;
+  readonly subject: string;
+  readonly job: string;
+  readonly text: string;
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** `unlisted` are jobs of others, which are no deviations. */
 export interface ContractReport {
   readonly ok: boolean;
   readonly jobs: readonly string[];
-  readonly findings: readonly {
-    readonly kind: string;
-    readonly subject: string;
-    readonly job: string;
-    readonly text: string;
-    readonly expected: string;
-    readonly found: string;
-  }[];
+  readonly findings: readonly ContractFinding[];
+  readonly unlisted: readonly ContractFinding[];
 }
 
 /** A problem to show in the lab view. `node` is the affected node, if any. */

@@ -95,20 +95,40 @@ function Services({ found, error }: { readonly found: LabResponse | null; readon
 function Contract({ found, error }: { readonly found: ContractReport | null; readonly error: string | null }) {
   if (error) return <p class="faint">{displayText(error)}</p>;
   if (!found) return <p class="faint">Comparing …</p>;
-  if (found.ok) return <p class="ok">✓ The lineage of {found.jobs.length} jobs matches the contract.</p>;
+  const unlisted = found.unlisted.length;
   return (
-    <details open>
-      <summary class="warning">{found.findings.length} differences from the contract</summary>
-      <ul class="plain findings">
-        {found.findings.map((finding, at) => (
-          <li key={at}>
-            <strong>{finding.kind}</strong> {finding.subject} <bdi>{displayText(finding.text)}</bdi>
-            {finding.expected && ` expected ${displayText(finding.expected)}`}
-            {finding.found && ` found ${displayText(finding.found)}`}
-          </li>
-        ))}
-      </ul>
-    </details>
+    <>
+      {found.ok ? (
+        <p class="ok">✓ The lineage of {found.jobs.length} jobs matches the contract.</p>
+      ) : (
+        <details open>
+          <summary class="warning">{found.findings.length} differences from the contract</summary>
+          <Findings found={found.findings} />
+        </details>
+      )}
+      {unlisted > 0 && (
+        <details>
+          <summary class="faint">
+            {unlisted} {unlisted === 1 ? "job" : "jobs"} that the contract does not list
+          </summary>
+          <Findings found={found.unlisted} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Findings({ found }: { readonly found: ContractReport["findings"] }) {
+  return (
+    <ul class="plain findings">
+      {found.map((finding, at) => (
+        <li key={at}>
+          <strong>{finding.kind}</strong> {finding.subject} <bdi>{displayText(finding.text)}</bdi>
+          {finding.expected && ` expected ${displayText(finding.expected)}`}
+          {finding.found && ` found ${displayText(finding.found)}`}
+        </li>
+      ))}
+    </ul>
   );
 }
 

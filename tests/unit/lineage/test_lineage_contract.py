@@ -87,6 +87,31 @@ def test_entries_of_disabled_features_are_skipped_and_their_lineage_is_unexpecte
     ]
 
 
+def other_job(name, *outputs):
+    content = copy_job()
+    content["job"]["name"] = name
+    content["outputs"] = [dataset(output) for output in outputs]
+    return content
+
+
+def test_job_of_others_is_listed_apart():
+    report = compare(load(CONTRACT), graph(stats_job(), other_job("mine", "mine")))
+    assert (report.ok, report.is_complete, report.findings) == (True, False, ())
+    assert report.render_text().splitlines() == [
+        "unlisted    job     mine (touches s3://warehouse/mine, s3://warehouse/sales/orders)",
+        f"lineage of 1 job of {NAMESPACE}: as the contract says; beside them 1 job that it does not list",
+    ]
+    as_json = json.loads(report.render_json())
+    assert (as_json["ok"], as_json["findings"]) == (True, [])
+    assert [item["job"] for item in as_json["unlisted"]] == ["mine"]
+
+
+def test_job_of_others_that_writes_a_dataset_of_the_contract_is_unexpected():
+    report = compare(load(CONTRACT), graph(stats_job(), other_job("mine", "sales/stats", "mine")))
+    assert [(finding.kind, finding.job) for finding in report.findings] == [("unexpected", "mine")]
+    assert report.unlisted == ()
+
+
 def test_other_namespaces_are_ignored():
     elsewhere = copy_job()
     elsewhere["job"]["namespace"] = "elsewhere"
