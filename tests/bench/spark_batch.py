@@ -2,7 +2,7 @@
 """Usage of the batch job from start to end: run by the lab, and by plain `spark-submit`.
 
 Both run alternately, in a new process each time. They read the same table, overwrite the same days of another, and
-report their lineage, by agent and launcher, to a lineage service.
+report their lineage to a lineage service: the lab by `lineagelab_spark`, plain `spark-submit` by OpenLineage's agent.
 """
 
 import statistics
@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from infra.model import Task
-from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS
+from infra.namespaces import JOB_SUPPLIER_STATS, TABLE_ORDERS, TABLE_SUPPLIER_STATS, spark_lineage_settings
 from infra.project import PROJECT
 from infra.services import lineage
 from infra.services.spark.driver import PROPERTIES
@@ -28,7 +28,7 @@ ROWS = 8_000
 TOTALS = len(SUPPLIERS) * spark_orders.DAYS * 24
 RATIO = Goal(0.4)
 LAB, PLAIN = "run by the lab", "plain spark-submit"
-_SHARED_SETTINGS = ("spark.sql.catalog.", "spark.sql.extensions", "spark.extraListeners", "spark.openlineage.")
+_SHARED_SETTINGS = ("spark.sql.catalog.", "spark.sql.extensions")
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
@@ -56,8 +56,10 @@ def measure(figures: Figures, folder: Path, rounds: int) -> None:
 
 
 def spark_submit_command(lab: PartialLab, job: Task) -> list[str]:
-    """Return the `spark-submit` command of the job, with no settings but those of catalog, agent and jars."""
-    settings = [line for line in job.files[PROPERTIES].splitlines() if line.startswith(_SHARED_SETTINGS)]
+    """Return the `spark-submit` command of the job, with no settings but those of catalog, jars and agent."""
+    shared = [line for line in job.files[PROPERTIES].splitlines() if line.startswith(_SHARED_SETTINGS)]
+    agent = spark_lineage_settings(job.env["LINEAGE_URL"], columns=True)
+    settings = [*shared, *(f"{name}={value}" for name, value in agent.items())]
     return [
         str(lab.artifacts.python("spark").with_name("spark-submit")),
         *("--jars", ",".join(map(str, lab.jars))),

@@ -2,6 +2,7 @@
 """The integrations, installed from their wheels and run outside the checkout."""
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -16,7 +17,6 @@ FLINK_FIXTURES = REPOSITORY / "tests" / "unit" / "flink" / "lineage"
 BATCH_JOB = """
 import os
 from pyspark.sql import SparkSession
-from lineagelab_spark import SparkLineage
 
 spark = SparkSession.builder.appName("plain").master("local[1]").config(map={
     "spark.ui.enabled": "false",
@@ -26,13 +26,18 @@ spark = SparkSession.builder.appName("plain").master("local[1]").config(map={
 }).getOrCreate()
 spark.sql("CREATE TABLE lake.shop.orders (id STRING, price DOUBLE) USING iceberg")
 spark.sql("CREATE TABLE lake.shop.totals (id STRING, total DOUBLE) USING iceberg")
-lineage = SparkLineage(spark, "shop", os.environ["LINEAGE_URL"])
 frame = spark.table("lake.shop.orders").groupBy("id").sum("price").withColumnRenamed("sum(price)", "total")
-lineage.describe(frame, "lake.shop.totals", "append_data")
 frame.writeTo("lake.shop.totals").append()
-lineage.close()
 spark.stop()
 """
+OBSERVED_JOB = BATCH_JOB.replace(
+    "frame =",
+    """
+from lineagelab_spark import observe
+lineage = observe(spark, namespace="shop", url=os.environ["LINEAGE_URL"])
+frame =""",
+).replace("spark.stop()", "lineage.close()\nspark.stop()")
+"""The same with two lines of the README."""
 
 DERIVE_SQL = """
 import json, pathlib, sys
@@ -73,18 +78,29 @@ def test_wheel_holds_the_package_and_the_version_of_the_repository(build_wheel, 
     assert f"lineage_lab_{name}-{version}.dist-info/METADATA" in names
 
 
-def test_plain_pyspark_script_reports_its_columns(spark_environment):
-    (spark_environment.folder / "job.py").write_text(BATCH_JOB)
+@pytest.mark.parametrize(
+    ("job", "command"),
+    [
+        (OBSERVED_JOB, ("python", "job.py")),
+        (BATCH_JOB, ("lineagelab-spark", "--application", "plain", "--observe", "job")),
+    ],
+    ids=["two lines", "launcher"],
+)
+def test_plain_pyspark_script_reports_its_columns(spark_environment, job, command):
+    (spark_environment.folder / "job.py").write_text(job)
+    shutil.rmtree(spark_environment.folder / "lake", ignore_errors=True)
     jars = Artifacts.open().component("spark") / "lib"
     with answering(TAKEN) as service:
         done = spark_environment.run(
-            *("lineagelab-spark", "job"),
+            *command,
             LINEAGE_URL=service.url,
+            OPENLINEAGE_NAMESPACE="shop",
             SPARK_LOCAL_IP="127.0.0.1",
             PYSPARK_SUBMIT_ARGS=f"--driver-class-path {jars}/* pyspark-shell",
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        (event,) = service.taken
+        start, event = (event for event in service.taken if event["job"]["name"] != "plain")
+    assert (start["eventType"], event["eventType"]) == ("START", "COMPLETE")
     assert (event["job"]["namespace"], event["job"]["name"]) == ("shop", "plain.append_data.lake_shop_totals")
     (output,) = event["outputs"]
     (source,) = output["facets"]["columnLineage"]["fields"]["total"]["inputFields"]

@@ -1,31 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """Column lineage of PySpark jobs, derived from the analysed plans that run.
 
-Batch jobs: OpenLineage's agent reports runs, statistics and table versions, but neither the columns of a Kafka topic
-nor column lineage from them: it stops at the binary `value`. The agent therefore reports the runs, and this package
-adds an event with the column lineage of the same job:
+Batch jobs: every write that Spark runs is a run with its columns, without a call per write:
 
-    lineage = SparkLineage(spark, namespace, url)
-    lineage.describe(frame, "lake.sales.orders", "append_data")
+    lineage = observe(spark, namespace, url)
+
+Beside OpenLineage's agent, which reports runs but neither the columns of a Kafka topic nor column lineage from them,
+`SparkLineage.describe` adds an event with the column lineage of the same job.
 
 Streaming jobs: the agent cannot be used (see `query`); this package reports runs and column lineage:
 
     lineage = QueryLineage(spark, namespace, url)
     query = lineage.to_table(frame.writeStream.queryName("orders").option(...), "lake.sales.orders")
 
-Both use `plan.derive`, a pure function of a plan's JSON.
+All use `plan.derive`, a pure function of a plan's JSON.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from lineagelab_spark.batch_lineage import BatchLineage, observe
     from lineagelab_spark.query import BatchOutputs, NoQueryLineage, QueryLineage
     from lineagelab_spark.report import Lineage, NoLineage, SparkLineage
 
-__all__ = ["BatchOutputs", "Lineage", "NoLineage", "NoQueryLineage", "QueryLineage", "SparkLineage"]
+__all__ = [
+    "BatchLineage",
+    "BatchOutputs",
+    "Lineage",
+    "NoLineage",
+    "NoQueryLineage",
+    "QueryLineage",
+    "SparkLineage",
+    "observe",
+]
 
 _MODULES = {
+    **dict.fromkeys(("BatchLineage", "observe"), "lineagelab_spark.batch_lineage"),
     **dict.fromkeys(("BatchOutputs", "NoQueryLineage", "QueryLineage"), "lineagelab_spark.query"),
     **dict.fromkeys(("Lineage", "NoLineage", "SparkLineage"), "lineagelab_spark.report"),
 }

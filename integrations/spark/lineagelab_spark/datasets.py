@@ -2,15 +2,24 @@
 """Datasets of a plan's leaves, read from the JVM: the JSON of a plan omits options and tables."""
 
 import json
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
-from lineagelab_spark.java import JavaObject
+from lineagelab_spark import jdbc_names
+from lineagelab_spark.java import JavaObject, items, kind_of, option
 
 _KAFKA_RELATION = "KafkaRelation"
 _KAFKA_SOURCE = "kafka"
-_ICEBERG_TABLE = "org.apache.iceberg.spark.source.SparkTable"
+_KAFKA_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_JDBC_PROVIDER = "org.apache.spark.sql.execution.datasources.jdbc.JdbcRelationProvider"
+_ICEBERG_TABLES = {
+    "org.apache.iceberg.spark.source.SparkTable",
+    "org.apache.iceberg.spark.source.StagedSparkTable",
+}
 _ICEBERG_METADATA = "org.apache.iceberg.BaseMetadataTable"
+_FILE_TABLES = {"ParquetTable", "CSVTable", "JsonTable", "OrcTable", "TextTable", "AvroTable"}
+_FILE = re.compile(r"\.(parquet|csv|tsv|json|jsonl|orc|avro|txt|gz|bz2|zst|snappy|lz4|xml)$", re.IGNORECASE)
 _S3_SCHEMES = {"s3", "s3a", "s3n"}
 
 
@@ -20,11 +29,13 @@ class Dataset:
 
     Attributes:
         is_topic: the dataset is a Kafka topic; its columns are the fields of its decoded messages.
+        alias: name of a table in its catalog (`lake.sales.orders`); empty for other datasets.
     """
 
     namespace: str
     name: str
     is_topic: bool = field(default=False, compare=False)
+    alias: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -70,25 +81,78 @@ def of_topics(options: dict[str, str | None]) -> Source:
 
 def of_leaf(leaf: JavaObject) -> Source:
     """Return the source of a leaf of a plan."""
-    kind = leaf.getClass().getSimpleName()
-    if kind == "LogicalRelation" and leaf.relation().getClass().getSimpleName() == _KAFKA_RELATION:
-        return of_topics(_kafka_relation_options(leaf.relation()))
+    kind = kind_of(leaf)
+    if kind == "LogicalRelation":
+        return _of_relation(leaf.relation())
     if kind == "StreamingRelationV2":
         return _of_stream(leaf)
     if kind == "StreamingRelation":
         return _of_files(leaf.dataSource())
     if kind in {"DataSourceV2Relation", "StreamingDataSourceV2Relation"}:
-        return _of_table(leaf.table())
+        return of_table(leaf.table(), qualified_name(option(leaf.catalog()), option(leaf.identifier())))
+    if kind == "HiveTableRelation":
+        return Source((of_catalog_table(leaf.tableMeta()),))
     if kind in _WITHOUT_DATASET or (kind == "LogicalRDD" and _is_given_by_driver(leaf.rdd())):
         return Source()
     return Source(unnamed=f"a source of kind {kind}")
+
+
+def of_catalog_table(table: JavaObject) -> Dataset:
+    """Return the dataset at the location of a table of Spark's session catalog (`CatalogTable`)."""
+    return of_location(str(table.location().toString()))
+
+
+def of_options(provider: str, options: JavaObject) -> Source:
+    """Return the sink of `DataFrameWriter.save` for the class name and the options of its data source."""
+    if provider == _JDBC_PROVIDER:
+        return _of_jdbc(option(options.get("url")) or "", option(options.get("dbtable")) or "")
+    if provider == _KAFKA_PROVIDER:
+        servers, topic = (option(options.get(name)) for name in ("kafka.bootstrap.servers", "topic"))
+        if servers and topic:
+            return Source((Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True),))
+        return Source(unnamed="Kafka topics that the rows name: option `topic` is not set")
+    return Source(unnamed=f"data source {provider}")
+
+
+def qualified_name(catalog: JavaObject | None, identifier: JavaObject | None) -> str:
+    """Return `catalog.namespace.name` of a table in a catalog; empty for a table that is in none."""
+    if catalog is None or identifier is None:
+        return ""
+    return ".".join([str(catalog.name()), *identifier.namespace(), str(identifier.name())])
+
+
+def _of_relation(relation: JavaObject) -> Source:
+    """Return the source of a relation of Spark's first data source interface."""
+    kind = kind_of(relation)
+    if kind == _KAFKA_RELATION:
+        return of_topics(_kafka_relation_options(relation))
+    if kind == "HadoopFsRelation":
+        return Source(tuple(dict.fromkeys(map(_of_root, items(relation.location().rootPaths())))))
+    if kind == "JDBCRelation":
+        given = relation.jdbcOptions()
+        return _of_jdbc(str(given.url()), str(given.tableOrQuery()))
+    return Source(unnamed=f"a relation of kind {kind}")
+
+
+def _of_root(path: JavaObject) -> Dataset:
+    """Return the dataset of a path that was read: a folder, or the folder of a file."""
+    name = str(path.getName())
+    return of_location(str((path.getParent() if _FILE.search(name) else path).toString()))
+
+
+def _of_jdbc(url: str, table: str) -> Source:
+    found = jdbc_names.table_name(url, table)
+    if found is None:
+        # Not the URL: drivers accept credentials in any part of it.
+        return Source(unnamed=f"a query, or an unknown database, behind {':'.join(url.split(':')[:2])}")
+    return Source((Dataset(*found),))
 
 
 def _of_stream(relation: JavaObject) -> Source:
     name = relation.sourceName()
     if name == _KAFKA_SOURCE:
         return of_topics({option: relation.extraOptions().get(option) for option in _KAFKA_OPTIONS})
-    return Source() if name in _GENERATORS else _of_table(relation.table())
+    return Source() if name in _GENERATORS else of_table(relation.table())
 
 
 def _of_files(source: JavaObject) -> Source:
@@ -103,7 +167,7 @@ _GENERATORS = {"rate", "rate-micro-batch"}
 
 _DRIVER_ROWS = {"ParallelCollectionRDD", "EmptyRDD"}
 
-_WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef"}
+_WITHOUT_DATASET = {"LocalRelation", "Range", "OneRowRelation", "CTERelationRef", "UnionLoopRef"}
 
 
 def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
@@ -115,21 +179,36 @@ def _kafka_relation_options(relation: JavaObject) -> dict[str, str | None]:
     return {name: option.get() if option.isDefined() else None for name, option in found.items()}
 
 
-def _of_table(table: JavaObject) -> Source:
-    """Return the dataset of an Iceberg `SparkTable`; tables of other connectors have no location.
+def of_table(table: JavaObject, alias: str = "") -> Source:
+    """Return the dataset of a table of a connector, or of a catalog, where it is named `alias`.
 
-    A metadata table (`orders.snapshots`) has the location of its data table, but other columns.
+    An Iceberg metadata table (`orders.snapshots`) has the location of its data table, but other columns.
     """
-    if table.getClass().getName() != _ICEBERG_TABLE or _is_metadata(table.table()):
-        return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")
-    return Source((of_location(table.table().location()),))
+    kind = kind_of(table)
+    if kind == "RowLevelOperationTable":
+        return of_table(table.table(), alias)
+    iceberg = iceberg_table(table)
+    if iceberg is not None:
+        return Source((replace(of_location(iceberg.location()), alias=alias),))
+    if kind == "V1Table":
+        return Source((of_catalog_table(table.catalogTable()),))
+    if kind in _FILE_TABLES:
+        return Source(tuple(dict.fromkeys(of_location(str(path)) for path in items(table.paths()))))
+    return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")
+
+
+def iceberg_table(table: JavaObject) -> JavaObject | None:
+    """Return Iceberg's table of a `SparkTable`; None for tables of other connectors and for metadata tables."""
+    if table.getClass().getName() not in _ICEBERG_TABLES or _is_metadata(table.table()):
+        return None
+    return table.table()
 
 
 def _is_given_by_driver(rdd: JavaObject) -> bool:
     """Return True for rows of `createDataFrame`; checkpoints and RDDs of files have other roots."""
     while rdd.dependencies().size() == 1:
         rdd = rdd.dependencies().apply(0).rdd()
-    return rdd.getClass().getSimpleName() in _DRIVER_ROWS
+    return kind_of(rdd) in _DRIVER_ROWS
 
 
 def _is_metadata(table: JavaObject) -> bool:

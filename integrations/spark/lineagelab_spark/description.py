@@ -30,6 +30,8 @@ class Write:
         sources: source of each leaf of the plan.
         stream_leaves: number of leading leaves that belong to the plan of the stream, for a frame of a micro-batch.
         by_position: columns are matched with those of the table by position, as `insertInto` does, not by name.
+        changes_rows: the write changes rows of the table that it also reads (MERGE, UPDATE, DELETE): of its columns
+            only those of the table count, and the table itself is no input.
     """
 
     lineage: PlanLineage
@@ -37,6 +39,7 @@ class Write:
     sink: Sink
     stream_leaves: int = 0
     by_position: bool = False
+    changes_rows: bool = False
 
     def has_same_lineage_as(self, other: "Write") -> bool:
         """Return True if both have the same lineage, regardless of the table's current columns."""
@@ -65,7 +68,11 @@ class Write:
         if self.by_position:
             places = zip(self.lineage.positions, self.sink.fields, strict=False)
             return {name: field for name, (field, _) in places}
-        return {name: _sink_column(name, self.sink) for name in self.lineage.columns}
+        named = {name: _sink_column(name, self.sink) for name in self.lineage.columns}
+        if not self.changes_rows:
+            return named
+        fields = {field for field, _ in self.sink.fields}
+        return {name: field for name, field in named.items() if field in fields}
 
 
 @dataclass
@@ -125,9 +132,7 @@ def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Descriptio
     description = Description()
     for write in given:
         inputs = _input_fields(write)
-        memory = written - _flowing(write)
-        if not inputs.keys() - memory:
-            memory = written & {write.sink.dataset}
+        memory = _memory(write, inputs, written)
         for dataset in inputs.keys() - memory:
             description.inputs.setdefault(dataset, {}).update(inputs[dataset])
         _add(description.outputs, write, inputs.keys() - memory, memory)
@@ -137,6 +142,15 @@ def describe(writes: Iterable[Write], *, own_tables: bool = False) -> Descriptio
             output.columns = {name: edges for name, edges in output.columns.items() if name in output.fields}
             output.unknown = {name: reasons for name, reasons in output.unknown.items() if name in output.fields}
     return description
+
+
+def _memory(write: Write, inputs: Collection[Dataset], written: set[Dataset]) -> set[Dataset]:
+    """Return the tables that a write reads as the job's own state, of those that the job writes."""
+    own = {write.sink.dataset}
+    if write.changes_rows:
+        return own
+    memory = written - _flowing(write)
+    return memory if set(inputs) - memory else written & own
 
 
 def _flowing(write: Write) -> set[Dataset]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenLineage form of a Spark job's inputs and outputs, and its job events. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lineagelab_common.events import Json, dataset_json, lineage_entry
@@ -51,10 +51,10 @@ def datasets(described: Description) -> Datasets:
     """Return a description in OpenLineage's form."""
     return Datasets(
         [
-            dataset_json(dataset, {"schema": WRITER.schema(fields)} if fields else {})
+            dataset_json(dataset, _dataset_facets(dataset, fields))
             for dataset, fields in sorted(described.inputs.items())
         ],
-        [dataset_json(dataset, _output_facets(output)) for dataset, output in described.outputs.items()],
+        [dataset_json(dataset, _output_facets(dataset, output)) for dataset, output in described.outputs.items()],
     )
 
 
@@ -68,13 +68,32 @@ def job_lineage(described: Description) -> Json:
 
 def job_event(namespace: str, name: str, processing: str, datasets: Datasets) -> Json:
     """Return an event about a job; `processing` is BATCH or STREAMING."""
-    kind = WRITER.facet("jobType", processingType=processing, integration=INTEGRATION, jobType=JOB_TYPE)
-    job = {"namespace": namespace, "name": name, "facets": {"jobType": kind}}
+    job = {"namespace": namespace, "name": name, "facets": {"jobType": job_type(processing)}}
     return WRITER.job_event(now(), job, datasets.inputs, datasets.outputs)
 
 
-def _output_facets(output: Output) -> Json:
-    facets = {"schema": WRITER.schema(output.fields)}
+def job_type(processing: str, **more: object) -> Json:
+    """Return the `jobType` facet of a job that is BATCH or STREAMING."""
+    return WRITER.facet("jobType", processingType=processing, integration=INTEGRATION, jobType=JOB_TYPE, **more)
+
+
+def with_output_statistics(output: Json, rows: int | None, size: int | None = None) -> Json:
+    """Return an output with the rows, and bytes, that were written; unchanged if the rows are not known."""
+    if rows is None:
+        return output
+    return {**output, "outputFacets": {"outputStatistics": WRITER.facet("outputStatistics", rowCount=rows, size=size)}}
+
+
+def _dataset_facets(dataset: Dataset, fields: Mapping[str, str]) -> Json:
+    facets = {"schema": WRITER.schema(fields)} if fields else {}
+    if dataset.alias:
+        symlink = {"namespace": dataset.namespace, "name": dataset.alias, "type": "TABLE"}
+        facets["symlinks"] = WRITER.facet("symlinks", identifiers=[symlink])
+    return facets
+
+
+def _output_facets(dataset: Dataset, output: Output) -> Json:
+    facets = {"schema": WRITER.schema(output.fields)} | _dataset_facets(dataset, output.fields)
     if output.columns is not None:
         facets["columnLineage"] = _column_lineage(output)
     return facets

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Access to frames in the JVM: JSON of their plans, and the dataset of each leaf."""
 
+import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,9 +11,10 @@ from pyspark.sql import DataFrame, SparkSession
 from lineagelab_spark import datasets
 from lineagelab_spark.datasets import Source
 from lineagelab_spark.description import Sink
-from lineagelab_spark.java import JavaObject
+from lineagelab_spark.java import JavaObject, items, kind_of
 
 _ROWS = "LogicalRDD"
+_NO_PROJECTIONS = '"projections":null'
 _IDENTITY = re.compile(r"#\d+")
 
 
@@ -38,17 +40,46 @@ def read(frame: DataFrame, batch: DataFrame | None = None) -> FramePlan:
         frame: batch or streaming.
         batch: micro-batch in which the frame was created.
     """
-    plan = _without_lists(frame.sparkSession, analysed(frame))
+    return read_plan(frame.sparkSession, analysed(frame), batch)[0]
+
+
+def read_plan(
+    spark: SparkSession, analysed_plan: JavaObject, batch: DataFrame | None = None
+) -> tuple[FramePlan, list[JavaObject]]:
+    """Read an analysed plan, as `read` does that of a frame; return its leaves too, in the order of the sources."""
+    plan = _without_lists(spark, analysed_plan)
     leaves = _leaves(plan)
     known = _rows_of(_leaves(analysed(batch))) if batch is not None else set()
     own = frozenset(ordinal for ordinal, leaf in enumerate(leaves) if known & _rows_of([leaf]))
     sources = tuple(Source() if ordinal in own else datasets.of_leaf(leaf) for ordinal, leaf in enumerate(leaves))
-    return FramePlan(str(plan.toJSON()), sources, own)
+    return FramePlan(json_of(plan), sources, own), leaves
 
 
 def analysed(frame: DataFrame) -> JavaObject:
     """Return the analysed plan of a frame."""
     return frame._jdf.queryExecution().analyzed()
+
+
+def json_of(plan: JavaObject) -> str:
+    """Return the JSON of a plan, with the projections of `unpivot`, which Spark leaves out."""
+    text = str(plan.toJSON())
+    if _NO_PROJECTIONS not in text:
+        return text
+    found = json.loads(text)
+    for node, described in zip(_nodes(plan), found, strict=True):
+        if described["class"].endswith(".Expand") and described["projections"] is None:
+            rows = map(items, items(node.projections()))
+            described["projections"] = [[json.loads(str(value.toJSON())) for value in row] for row in rows]
+    return json.dumps(found)
+
+
+def _nodes(plan: JavaObject) -> Iterator[JavaObject]:
+    """Return the nodes of a plan in pre-order, as its JSON has them."""
+    waiting = [plan]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(items(node.children())))
 
 
 def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
@@ -63,9 +94,8 @@ def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
 def _leaves(plan: JavaObject) -> list[JavaObject]:
     """Return the leaves of a plan, also those of subqueries, in the order of `PlanColumns.leaves`."""
     if not _has_subqueries(plan):
-        leaves = plan.collectLeaves()
-        return [leaves.apply(ordinal) for ordinal in range(leaves.size())]
-    children, subqueries = _items(plan.children()), _items(plan.subqueries())
+        return items(plan.collectLeaves())
+    children, subqueries = items(plan.children()), items(plan.subqueries())
     own = [leaf for child in children for leaf in _leaves(child)] if children else [plan]
     return own + [leaf for subquery in subqueries for leaf in _leaves(subquery)]
 
@@ -74,13 +104,9 @@ def _has_subqueries(plan: JavaObject) -> bool:
     return bool(plan.subqueriesAll().nonEmpty())
 
 
-def _items(sequence: JavaObject) -> list[JavaObject]:
-    return [sequence.apply(place) for place in range(sequence.size())]
-
-
 def _rows_of(leaves: Collection[JavaObject]) -> set[int]:
     """Return the RDD ids of leaves: they are stable when a join gives the leaf's attributes new ids."""
-    return {leaf.rdd().id() for leaf in leaves if leaf.getClass().getSimpleName() == _ROWS}
+    return {leaf.rdd().id() for leaf in leaves if kind_of(leaf) == _ROWS}
 
 
 def fingerprint(frame: DataFrame) -> int:

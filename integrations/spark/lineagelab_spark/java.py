@@ -1,7 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Type alias for objects behind py4j, which have no Python type."""
+"""Objects behind py4j, which have no Python type."""
 
 from typing import Any
 
 JavaObject = Any
 """Object, class or package of the JVM."""
+
+
+def kind_of(value: JavaObject) -> str:
+    """Return the simple class name of an object."""
+    return str(value.getClass().getSimpleName())
+
+
+def items(sequence: JavaObject) -> list[JavaObject]:
+    """Return the elements of a Scala sequence."""
+    return [sequence.apply(place) for place in range(sequence.size())]
+
+
+def option(value: JavaObject) -> JavaObject | None:
+    """Return the value of a Scala option; None if it is empty."""
+    return value.get() if value.isDefined() else None

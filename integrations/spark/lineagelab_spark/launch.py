@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launcher of PySpark drivers: `python -m lineagelab_spark.launch [--application NAME] MODULE [ARGUMENT...]`.
+"""Launcher of PySpark drivers: `python -m lineagelab_spark.launch [OPTION...] MODULE [ARGUMENT...]`.
 
 The driver is a child process, so that its launcher can report its end when it is killed:
 
-- With `--application`, OpenLineage's agent listens in the driver and gets the application's name and run id from the
-  launcher. The agent reports COMPLETE however the process ends; where it failed, the launcher reports FAIL, which
+- With `--application` and `--observe`, `lineagelab_spark.observed` reports each batch write of the driver, and the
+  launcher the run of the application.
+- With `--application` alone, OpenLineage's agent listens in the driver and gets the application's name and run id from
+  the launcher. The agent reports COMPLETE however the process ends; where it failed, the launcher reports FAIL, which
   takes precedence.
 - Runs that the driver had open when it was killed (`LINEAGE_OPEN_RUNS`) are ended. Events that the lineage service
   does not accept, and those of a launcher that was itself killed, are sent by the next launch.
 - SIGTERM and SIGINT reach the driver's Python process only: Spark's JVM would exit at once, in the middle of a batch.
   The driver dies with a killed launcher.
 
-The exit code is the driver's; after a signal, it is 128 plus the signal's number. A driver that succeeds costs no
-request. This process stays resident beside every driver, so it imports neither PySpark nor other packages.
+The exit code is the driver's; after a signal, it is 128 plus the signal's number. This process stays resident beside
+every driver, so it imports neither PySpark nor other packages.
 
 Environment: `PYSPARK_SUBMIT_ARGS`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `LINEAGE_OPEN_RUNS`,
 `OPENLINEAGE_PARENT_ID` (parent of the application's run), `CLASS_DATA` (class data archive that makes the JVM start
@@ -33,15 +35,20 @@ from lineagelab_common.files import remove_file
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
 from lineagelab_common.spool import Spool
 from lineagelab_spark.application import ApplicationRun
+from lineagelab_spark.driver_settings import OPEN_RUNS, PARENT, parent_run
 from lineagelab_spark.launch_process import DriverExit, run_driver
 from lineagelab_spark.open_runs import EndType, OpenRuns, take_terminal_events
 
 LINEAGE_URL = "LINEAGE_URL"
-OPEN_RUNS = "LINEAGE_OPEN_RUNS"
-PARENT = "OPENLINEAGE_PARENT_ID"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
 CLASS_DATA = "CLASS_DATA"
+
+OBSERVER = "lineagelab_spark.observed"
+"""Module that runs a driver with lineage of its writes."""
+
+START_TIMEOUT = 2.0
+"""Seconds that the launcher waits at the driver's end for the delivery of a START that is still queued."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,20 +78,36 @@ class Reporter:
         self._undelivered = Path(f"{path}.undelivered")
         self._url = url
         self._application = OpenRuns(self._files[1])
+        self._start: Spool | None = None
 
-    def begin(self, run: ApplicationRun) -> None:
-        """Keep the run of an application until its end is known."""
+    def begin(self, run: ApplicationRun, *, report: bool) -> None:
+        """Keep the run of an application until its end is known.
+
+        Args:
+            run: run of the application.
+            report: send its START, in the background: the agent does not.
+        """
         self._application.store_unreported(run.event, run.began)
+        if report and self._url:
+            self._start = Spool(self._url)
+            self._start.add({**run.event, "eventType": "START", "eventTime": run.began})
 
     def end_application(self) -> None:
-        """Remove the application's run: the agent has reported its end."""
-        remove_file(self._files[1])
+        """Report the success of the application; where the agent has reported its end, remove the run."""
+        if self._start is None:
+            remove_file(self._files[1])
+        else:
+            self._send(take_terminal_events(self._files[1], "COMPLETE", "", now()))
 
     def end_open_runs(self, event_type: EndType, reason: str) -> None:
         """Send the ends of open runs, and what earlier launches could not deliver. Never raises."""
-        events = [event for file in self._files for event in take_terminal_events(file, event_type, reason, now())]
+        self._send([event for file in self._files for event in take_terminal_events(file, event_type, reason, now())])
+
+    def _send(self, events: Sequence[Json]) -> None:
         if not self._url:
             return
+        if self._start is not None:
+            self._start.close(START_TIMEOUT)
         spool = Spool(self._url, self._undelivered, is_needed=self._is_needed, background=False)
         for event in events:
             try:
@@ -103,10 +126,12 @@ def _launch(given: argparse.Namespace, reporter: Reporter) -> DriverExit:
     application = None
     if given.application:
         application = ApplicationRun.begin(os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE, given.application)
-        reporter.begin(application)
+        reporter.begin(application, report=given.observe)
     java_options = class_data_options(os.environ.get(CLASS_DATA, ""))
-    environment = driver_environment({**os.environ, OPEN_RUNS: reporter.path}, application, java_options)
-    ending = run_driver([sys.executable, "-m", given.module, *given.arguments], environment)
+    variables = {**os.environ, OPEN_RUNS: reporter.path}
+    environment = driver_environment(variables, application, java_options, has_agent=not given.observe)
+    modules = (OBSERVER, given.module) if given.observe else (given.module,)
+    ending = run_driver([sys.executable, "-m", *modules, *given.arguments], environment)
     if ending.succeeded:
         reporter.end_application()
     reporter.end_open_runs("ABORT" if ending.stop_requested else "FAIL", str(ending))
@@ -114,7 +139,11 @@ def _launch(given: argparse.Namespace, reporter: Reporter) -> DriverExit:
 
 
 def driver_environment(
-    environment: Mapping[str, str], application: ApplicationRun | None, java_options: str = ""
+    environment: Mapping[str, str],
+    application: ApplicationRun | None,
+    java_options: str = "",
+    *,
+    has_agent: bool = True,
 ) -> dict[str, str]:
     """Return the driver's environment; with an application, its agent gets name, run id and parent of the run.
 
@@ -124,7 +153,8 @@ def driver_environment(
     conf = {f"spark.{part}.extraJavaOptions": java_options for part in ("driver", "executor") if java_options}
     more = {}
     if application:
-        conf |= _agent_settings(application, _parent(environment.get(PARENT, "")))
+        if has_agent:
+            conf |= _agent_settings(application, parent_run(environment.get(PARENT, "")))
         more[PARENT] = str(application.as_parent)
     words = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in conf.items()]
     if words:
@@ -160,22 +190,22 @@ def _agent_settings(application: ApplicationRun, parent: ParentRun | None) -> di
     return {f"spark.openlineage.{name}": value for name, value in conf.items()}
 
 
-def _parent(text: str) -> ParentRun | None:
-    try:
-        return ParentRun.parse(text) if text else None
-    except ValueError as error:
-        print(f"{PARENT} is ignored: {error}", file=sys.stderr)
-        return None
-
-
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="lineagelab-spark", description="Run a PySpark driver, and report its end to a lineage service."
     )
-    parser.add_argument("--application", default="", help="lineage job of the application; needs OpenLineage's agent")
+    parser.add_argument(
+        "--application", default="", help="lineage job of the application; without --observe, for OpenLineage's agent"
+    )
+    parser.add_argument(
+        "--observe", action="store_true", help="report each batch write of the driver, and the application's run"
+    )
     parser.add_argument("module", help="module of the driver, as for `python -m`")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the driver")
-    return parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
+    if given.observe and not given.application:
+        parser.error("--observe needs --application")
+    return given
 
 
 if __name__ == "__main__":

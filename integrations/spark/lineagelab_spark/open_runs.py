@@ -18,7 +18,7 @@ from lineagelab_common.files import remove_file, replace_file
 from lineagelab_common.spool import is_event
 from lineagelab_spark.producer import WRITER
 
-EndType = Literal["FAIL", "ABORT"]
+EndType = Literal["COMPLETE", "FAIL", "ABORT"]
 
 _STATE = frozenset({"eventType", "eventTime"})
 

@@ -73,14 +73,26 @@ _FUNCTIONS_OF_ROWS = frozenset(
 )
 """Nodes that pass rows to code outside Spark: each output column can depend on each column that goes in."""
 
+_WITH_OWN_ORDER = frozenset({"WithCTE", "UnionLoop"})
+"""Nodes whose rules visit their children."""
+
+_MAX_STEPS = 20
+"""Limit of derivations of one recursive step. Each adds a column of the chain along which values move."""
+
 _EXPLODING = frozenset({"Explode", "PosExplode", "Inline"})
 """Generators with one row for each element of their argument."""
 
 _CONSTANT_SIZE = frozenset({"CreateArray", "CreateMap"})
 """Arguments of these generators with a constant number of elements."""
 
+_MERGE_CLAUSES = ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions")
+
 _CONSTANT_NUMBER = frozenset({"Stack", "JsonTuple"})
 """Other generators with a constant number of rows."""
+
+
+CHECKPOINTED = "CheckpointedRows"
+"""Node with the plan of rows that a checkpoint has stored, in place of the leaf that reads them; not one of Spark's."""
 
 
 class _Operators:
@@ -93,6 +105,7 @@ class _Operators:
         self._own = len(self.leaves)
         self._batch = batch
         self._ctes: dict[int, Attributes] = {}
+        self._loops: dict[int, tuple[Column, ...]] = {}
         self._outer: dict[ExprId, Column] = {}
         self._subqueries: dict[ExprId, Column] = {}
         self._subquery_outputs: dict[ExprId, Attributes] = {}
@@ -110,15 +123,18 @@ class _Operators:
             "DeduplicateWithinWatermark": self._deduplicate,
             "CTERelationDef": self._cte_definition,
             "LateralJoin": self._lateral_join,
+            "MergeRows": self._merge_rows,
+            CHECKPOINTED: self._checkpointed,
         }
 
     def visit(self, node: Node) -> Attributes:
         """Return the output attributes of a node, in order. Chains of unary nodes are not a recursion."""
         chain = [node]
-        while len(chain[-1].children) == 1 and chain[-1].kind != "WithCTE":
+        while len(chain[-1].children) == 1 and chain[-1].kind not in _WITH_OWN_ORDER:
             chain.append(chain[-1].children[0])
         last = chain.pop()
-        output = self._visit(last, [self.visit(child) for child in last.children] if last.kind != "WithCTE" else [])
+        children = () if last.kind in _WITH_OWN_ORDER else last.children
+        output = self._visit(last, [self.visit(child) for child in children])
         for parent in reversed(chain):
             output = self._visit(parent, [output])
         return output
@@ -126,6 +142,8 @@ class _Operators:
     def _visit(self, node: Node, outputs: list[Attributes]) -> Attributes:
         if node.kind == "WithCTE":
             return self._with_cte(node)
+        if node.kind == "UnionLoop":
+            return self._union_loop(node)
         self._visit_subqueries(node, outputs)
         if not outputs:
             return self._leaf(node)
@@ -148,6 +166,9 @@ class _Operators:
         self.leaves.append(Leaf(node.kind, tuple((a.name, spark_type(a.fields.get("dataType"))) for a in attributes)))
         if node.kind == "CTERelationRef":
             return self._cte_reference(node, attributes)
+        if node.kind == "UnionLoopRef":
+            known = self._loops[int(node.fields["loopId"])]
+            return _at_positions(attributes, known)
         if self._batch is not None and ordinal - self._own in self._batch.leaves:
             return self._of_batch(node, attributes, self._batch.stream)
         if node.kind not in _SOURCES:
@@ -165,7 +186,7 @@ class _Operators:
         self.leaves[: self._own] = stream.leaves
         self._add_rows(stream.rows)
         self.findings.decodings |= stream.findings.decodings
-        return tuple(Attribute(a.expr_id, a.name, s.column) for a, s in zip(attributes, stream.output, strict=True))
+        return _at_positions(attributes, (made.column for made in stream.output))
 
     def _visit_subqueries(self, node: Node, outputs: list[Attributes]) -> None:
         """Derive the subqueries in a node's expressions; correlated ones refer to the columns of its children."""
@@ -228,7 +249,7 @@ class _Operators:
         made = self._generated(scope, generator, len(attributes))
         if _has_variable_size(generator):
             self._add_row_edges(scope, generator.children, Subtype.JOIN)
-        return child + tuple(Attribute(a.expr_id, a.name, c) for a, c in zip(attributes, made, strict=True))
+        return child + _at_positions(attributes, made)
 
     def _generated(self, scope: Scope, generator: Node, width: int) -> list[Column]:
         """Return the output columns of a generator.
@@ -302,6 +323,25 @@ class _Operators:
         self._add_row_edges(self._scope(left, right), node.expressions("condition"), Subtype.JOIN)
         return left + right
 
+    def _merge_rows(self, node: Node, child: Attributes) -> Attributes:
+        """Merge the values that the clauses of MERGE give each column; their conditions decide about rows."""
+        scope = self._scope(child)
+        attributes = node.expressions("output")
+        values: list[list[Node]] = [[] for _ in attributes]
+        for clause in (clause for name in _MERGE_CLAUSES for clause in node.expressions(name)):
+            condition = clause.fields.get("condition")
+            if not isinstance(condition, int):
+                return self._unknown(node)
+            self._add_row_edges(scope, [clause.children[condition]], Subtype.FILTER)
+            for places in (clause.fields[name] for name in ("output", "otherOutput") if name in clause.fields):
+                for column, place in zip(values, places, strict=True):
+                    column.append(clause.children[place])
+        return _at_positions(attributes, (union(map(scope.column, found)) for found in values))
+
+    def _checkpointed(self, node: Node, child: Attributes) -> Attributes:
+        """Match the columns of a checkpoint with those of its plan by position: in a self-join they have other ids."""
+        return _at_positions(node.expressions("output"), (made.column for made in child))
+
     def _set_operation(self, left: Attributes, right: Attributes) -> Attributes:
         """Compare whole rows: each column of both sides decides, the values are those of the left one."""
         self._add_rows(union(a.column for a in left + right).as_indirect(Subtype.JOIN))
@@ -333,8 +373,29 @@ class _Operators:
             if int(definition.fields["id"]) in reached:
                 self.visit(definition)
             else:
-                self.leaves.extend(Leaf(kind, is_read=False) for kind in _leaf_kinds(definition))
+                self.leaves.extend(Leaf(kind, is_read=False) for kind in leaf_kinds(definition))
         return self.visit(plan)
+
+    def _union_loop(self, node: Node) -> Attributes:
+        """Derive a recursive common table expression: its rows are those of the anchor, and of the steps that read it.
+
+        The edges of a step grow with those of its own rows, until they no longer change.
+        """
+        anchor, step = node.children
+        start = self.visit(anchor)
+        loop, leaves = int(node.fields["id"]), len(self.leaves)
+        known = tuple(attribute.column for attribute in start)
+        for _ in range(_MAX_STEPS):
+            self._loops[loop] = known
+            del self.leaves[leaves:]
+            made = self.visit(step)
+            before, known = known, tuple(union([k, a.column]) for k, a in zip(known, made, strict=True))
+            if known == before:
+                break
+        else:
+            known = tuple(column.because(node.kind) for column in known)
+        ids = (ExprId(each["jvmId"], each["id"]) for each in node.fields["outputAttrIds"])
+        return tuple(Attribute(i, a.name, c) for i, a, c in zip(ids, start, known, strict=True))
 
     def _cte_definition(self, node: Node, child: Attributes) -> Attributes:
         self._ctes[int(node.fields["id"])] = child
@@ -345,7 +406,12 @@ class _Operators:
         definition = self._ctes.get(int(node.fields["cteId"]))
         if definition is None:
             return self._unknown(node)
-        return tuple(Attribute(a.expr_id, a.name, d.column) for a, d in zip(attributes, definition, strict=True))
+        return _at_positions(attributes, (made.column for made in definition))
+
+
+def _at_positions(attributes: Iterable[Node], columns: Iterable[Column]) -> Attributes:
+    """Return attributes with the columns at their positions."""
+    return tuple(Attribute(a.expr_id, a.name, column) for a, column in zip(attributes, columns, strict=True))
 
 
 def _references(node: Node) -> set[int]:
@@ -368,11 +434,11 @@ def _cte_ids(value: object) -> set[int]:
     return own.union(*map(_cte_ids, value.values()))
 
 
-def _leaf_kinds(node: Node) -> list[str]:
+def leaf_kinds(node: Node) -> list[str]:
     """Return the kinds of the leaves of a plan, in the order of `PlanColumns.leaves`."""
-    own = [kind for child in node.children for kind in _leaf_kinds(child)] if node.children else [node.kind]
+    own = [kind for child in node.children for kind in leaf_kinds(child)] if node.children else [node.kind]
     plans = [plan for expression in subqueries(node) for plan in expression.expressions("plan")]
-    return own + [kind for plan in plans for kind in _leaf_kinds(plan)]
+    return own + [kind for plan in plans for kind in leaf_kinds(plan)]
 
 
 def subqueries(node: Node) -> Iterator[Node]:

@@ -16,21 +16,16 @@ neither with both a topic and a table, and no columns.
 
 import atexit
 import logging
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from lineagelab_common.identifiers import ParentRun
-from lineagelab_common.spool import Spool
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.observer_thread import ObserverThread
-from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.query_observer import NoObserver, Observer, ObserverSettings, QueryObserver
 from lineagelab_spark.write_tracker import WriteId, WrittenFrame
 
@@ -39,9 +34,6 @@ RUNNING_INTERVAL = 30.0
 
 CLOSE_TIMEOUT = 5.0
 """Approximate maximum duration of `close`, in seconds: for plans that are not read yet, then for the service."""
-
-PARENT = "OPENLINEAGE_PARENT_ID"
-OPEN_RUNS = "LINEAGE_OPEN_RUNS"
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +121,7 @@ class QueryLineage:
         self._settings: ObserverSettings | None = None
         if url:
             with self._warnings.log_exceptions("setup failed, no lineage is reported"):
-                self._settings = _settings(spark, namespace, url, interval_seconds)
+                self._settings = ObserverSettings.of(spark, namespace, url, interval=interval_seconds)
                 atexit.register(self.close)
 
     def to_table(self, writer: DataStreamWriter, table: str) -> StreamingQuery:
@@ -191,25 +183,3 @@ class NoQueryLineage(QueryLineage):
         self._thread = ObserverThread()
         self._warnings = DeduplicatedWarnings("this driver")
         self._settings = None
-
-
-def _settings(spark: SparkSession, namespace: str, url: str, interval: float) -> ObserverSettings:
-    path = os.environ.get(OPEN_RUNS, "")
-    return ObserverSettings(
-        namespace=namespace,
-        application=str(spark.conf.get("spark.app.name")),
-        spark_version=str(spark.version),
-        interval=interval,
-        parent=_parent(),
-        spool=Spool(url),
-        open_runs=OpenRuns(Path(path) if path else None),
-    )
-
-
-def _parent() -> ParentRun | None:
-    text = os.environ.get(PARENT, "")
-    try:
-        return ParentRun.parse(text) if text else None
-    except ValueError as error:
-        log.warning("%s: %s", PARENT, error)
-        return None

@@ -13,16 +13,15 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from lineagelab_common.identifiers import ParentRun
-from lineagelab_common.spool import Spool
 from lineagelab_spark import frames, query_status, run_events
 from lineagelab_spark.added_rows import AddedRowsCounter, write_options
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
+from lineagelab_spark.driver_settings import DriverSettings
 from lineagelab_spark.lifecycle import EventType, Lifecycle, RunPhase
-from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.progress import Window, rows_read
-from lineagelab_spark.run_events import Failure, QueryRun, Statistics
+from lineagelab_spark.run_events import QueryRun, Statistics
+from lineagelab_spark.runs import Failure
 from lineagelab_spark.write_tracker import WriteId, WriteTracker, WrittenFrame
 
 _ENDS = frozenset({EventType.COMPLETE, EventType.FAIL, EventType.ABORT})
@@ -34,21 +33,15 @@ START_TIMEOUT = 5.0
 """Seconds that the first batch waits for its run id. `start()` returns within some tens of milliseconds."""
 
 
-@dataclass(frozen=True)
-class ObserverSettings:
+@dataclass(frozen=True, kw_only=True)
+class ObserverSettings(DriverSettings):
     """Settings shared by the runs of one application.
 
     Attributes:
         interval: seconds between RUNNING events.
     """
 
-    namespace: str
-    application: str
-    spark_version: str
     interval: float
-    parent: ParentRun | None
-    spool: Spool
-    open_runs: OpenRuns
 
 
 @dataclass(frozen=True)

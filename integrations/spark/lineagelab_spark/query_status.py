@@ -11,9 +11,10 @@ from py4j.protocol import Py4JNetworkError
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lineagelab_spark import progress
+from lineagelab_spark.java import kind_of
 from lineagelab_spark.lifecycle import EventType
 from lineagelab_spark.progress import Progress
-from lineagelab_spark.run_events import Failure
+from lineagelab_spark.runs import Failure
 
 JVM_GONE = (Py4JNetworkError, OSError)
 """Exceptions of py4j calls after the JVM has exited."""
@@ -62,7 +63,7 @@ def failure_of(query: StreamingQuery, raised: BaseException | None) -> Failure:
 
 
 def _trigger(query: StreamingQuery) -> str:
-    return str(query._jsq.streamingQuery().trigger().getClass().getSimpleName()).rstrip("$")
+    return kind_of(query._jsq.streamingQuery().trigger()).rstrip("$")
 
 
 def _summary(message: str) -> str:

@@ -7,29 +7,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lineagelab_common.events import Json
-from lineagelab_common.identifiers import ParentRun, timestamp
+from lineagelab_common.identifiers import timestamp
 from lineagelab_spark import events
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.description import Description
 from lineagelab_spark.lifecycle import EventType
 from lineagelab_spark.producer import WRITER
 from lineagelab_spark.progress import Window
+from lineagelab_spark.runs import Failure, SparkRun, run_facets
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryRun:
+class QueryRun(SparkRun):
     """Run of a query, from one start to its end.
 
     Attributes:
         interval: seconds between RUNNING events.
     """
 
-    namespace: str
-    job: str
-    run_id: str
     interval: float
-    spark_version: str
-    parent: ParentRun | None = None
 
 
 @dataclass(frozen=True)
@@ -45,15 +41,6 @@ class Statistics:
     seconds: float
     read: Mapping[Dataset, int] = field(default_factory=dict)
     written: Mapping[Dataset, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Cause of a query's failure. `language` is that of the stack trace."""
-
-    message: str
-    language: str
-    stack_trace: str
 
 
 WINDOW_FACET = "lineageLab_streamingWindow"
@@ -95,32 +82,21 @@ def event(
 
 
 def _job_facets(run: QueryRun, description: Description, with_pairs: bool) -> Json:
-    facets = {
-        "jobType": WRITER.facet(
-            "jobType",
-            processingType="STREAMING",
-            integration=events.INTEGRATION,
-            jobType=events.JOB_TYPE,
-            emissionPattern={
-                "eventTrigger": "PERIODIC",
-                "eventContentMode": "COMPLETE_SNAPSHOT",
-                "windowDuration": max(1, math.ceil(run.interval)),
-            },
-        )
+    emission = {
+        "eventTrigger": "PERIODIC",
+        "eventContentMode": "COMPLETE_SNAPSHOT",
+        "windowDuration": max(1, math.ceil(run.interval)),
     }
+    facets = {"jobType": events.job_type("STREAMING", emissionPattern=emission)}
     if with_pairs:
         facets["lineage"] = events.job_lineage(description)
     return facets
 
 
 def _run_facets(run: QueryRun, statistics: Statistics | None, failure: Failure | None) -> Json:
-    facets = {"processing_engine": WRITER.facet("processing_engine", version=run.spark_version, name="spark")}
-    if run.parent is not None:
-        facets["parent"] = WRITER.parent(run.parent.namespace, run.parent.job, run.parent.run_id)
+    facets = run_facets(run, failure)
     if statistics is not None:
         facets[WINDOW_FACET] = _window_facet(statistics)
-    if failure is not None:
-        facets["errorMessage"] = WRITER.error(failure.message, failure.language, failure.stack_trace)
     return facets
 
 
@@ -148,6 +124,4 @@ def _with_rows_read(dataset: Json, statistics: Statistics | None) -> Json:
 
 def _with_rows_written(dataset: Json, statistics: Statistics | None) -> Json:
     rows = statistics.written.get(Dataset(dataset["namespace"], dataset["name"])) if statistics else None
-    if rows is None:
-        return dataset
-    return {**dataset, "outputFacets": {"outputStatistics": WRITER.facet("outputStatistics", rowCount=rows)}}
+    return events.with_output_statistics(dataset, rows)

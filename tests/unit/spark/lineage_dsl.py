@@ -2,17 +2,16 @@
 """Compact text form of lineage for assertions: `price TRANSFORMATION`."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from pyspark.sql import DataFrame
 
+from lineagelab_spark import frames
 from lineagelab_spark.model import Edge
 from lineagelab_spark.plan import PlanLineage, derive
 
 
 def of(frame: DataFrame) -> PlanLineage:
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    return derive(plan.toJSON())
+    return derive(frames.json_of(frames.analysed(frame)))
 
 
 def texts(edges: Iterable[Edge]) -> set[str]:

@@ -161,7 +161,7 @@ def test_the_script_of_a_part_is_valid_shell(partial_lab):
     assert "21399" in script.read_text()
 
 
-def test_plain_spark_submit_shares_only_agent_and_catalog_with_the_lab(partial_lab, tmp_path):
+def test_plain_spark_submit_has_the_agent_and_shares_only_the_catalog_with_the_lab(partial_lab, tmp_path):
     words = spark_submit_command(
         partial_lab, with_folder_catalog(partial_lab.part(JOB_SUPPLIER_STATS), tmp_path / "lake")
     )

@@ -10,8 +10,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 from uuid import UUID
 
@@ -26,6 +24,7 @@ from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import DriverExit
 from lineagelab_spark.open_runs import OpenRuns, take_terminal_events, terminal_events
 from tests.bench.service_process import running_service
+from tests.unit.spark.launchers import ended, launchers, until
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 
@@ -52,50 +51,8 @@ def service(tmp_path_factory):
 @pytest.fixture
 def launch(tmp_path, service):
     """Return a function that starts a launcher with the given driver source; remaining processes are killed."""
-    started = []
-
-    def start(source, *words, module="lineagelab_spark.launch", **environment):
-        (tmp_path / "driver.py").write_text(source)
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *words, "driver"],
-            env={
-                **os.environ,
-                "PYTHONPATH": f"{python_path(PROJECT)}{os.pathsep}{tmp_path}",
-                "LINEAGE_URL": service,
-                "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
-                "LINEAGE_OPEN_RUNS": str(tmp_path / "open_runs.json"),
-                "READY": str(tmp_path / "ready"),
-                # The bytecode cache distinguishes sources by second and length only.
-                "PYTHONDONTWRITEBYTECODE": "1",
-                **environment,
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
-
-
-def ended(process):
-    """Wait for a launcher to exit and return (exit code, output, errors)."""
-    out, errors = process.communicate(timeout=60)
-    return process.returncode, out, errors
-
-
-def until(true, seconds=90):
-    deadline, waiter = time.monotonic() + seconds, threading.Event()
-    while not (found := true()):
-        assert time.monotonic() < deadline
-        waiter.wait(0.02)
-    return found
+    with launchers(tmp_path, service) as made:
+        yield made.start
 
 
 def running(launch, tmp_path, source=WAIT_FOR_SIGNAL, *words, **environment):

@@ -31,11 +31,6 @@ def event(lineage: SparkLineage, frame: DataFrame) -> tuple[list[str], dict[str,
     return [dataset["name"].rpartition("/")[2] for dataset in made["inputs"]], output["facets"]["columnLineage"]
 
 
-def parquet(spark: SparkSession, folder: Path) -> DataFrame:
-    spark.sql("SELECT 'a' AS id, 'de' AS country").write.parquet(str(folder / "files"))
-    return spark.read.parquet(str(folder / "files"))
-
-
 def checkpoint(spark: SparkSession, _: Path) -> DataFrame:
     return spark.table(SOURCE).localCheckpoint()
 
@@ -52,7 +47,6 @@ def pattern(spark: SparkSession, _: Path) -> DataFrame:
 @pytest.mark.parametrize(
     ("source", "named"),
     [
-        (parquet, "a source of kind LogicalRelation"),
         (checkpoint, "a source of kind LogicalRDD"),
         (snapshots, "table lake.sources.src.snapshots, which is not an Iceberg data table"),
         (pattern, "a topic pattern at k:1"),

@@ -182,6 +182,10 @@ QUERIES = {
                                SELECT order_id FROM orders""",
     "unpivot": "SELECT * FROM orders UNPIVOT INCLUDE NULLS (value FOR name IN (item, supplier))",
     "an exploded map": "SELECT explode(map(item, supplier)) FROM orders",
+    "a recursive definition": """WITH RECURSIVE t(v, n) AS (SELECT item, 0 FROM orders
+        UNION ALL SELECT concat(v, 'x'), n + 1 FROM t WHERE n < 2) SELECT v FROM t""",
+    "columns that swap in each step": """WITH RECURSIVE t(a, b, n) AS (SELECT item, supplier, 0 FROM orders
+        UNION ALL SELECT b, a, n + 1 FROM t WHERE n < 1) SELECT a FROM t""",
     "a used definition": "WITH used AS (SELECT order_id, upper(item) AS i FROM orders) SELECT i FROM used",
 }
 UNKNOWN_QUERIES = {

@@ -19,7 +19,8 @@ from lineagelab_spark.lifecycle import EventType
 from lineagelab_spark.model import Subtype
 from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.progress import Window
-from lineagelab_spark.run_events import Failure, QueryRun, Statistics
+from lineagelab_spark.run_events import QueryRun, Statistics
+from lineagelab_spark.runs import Failure
 from tests.openlineage_schemas import specification
 
 TOPIC = Dataset("kafka://kafka:9092", "orders", is_topic=True)

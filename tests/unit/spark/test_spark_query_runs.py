@@ -412,7 +412,7 @@ def test_invalid_parent_is_omitted(
     made.to_table(stream.writer("orphan", availableNow=True), TABLE).awaitTermination()
     made.close()
 
-    assert "OPENLINEAGE_PARENT_ID: invalid parent run 'somebody'" in caplog.text
+    assert "OPENLINEAGE_PARENT_ID is ignored: invalid parent run 'somebody'" in caplog.text
     assert all("parent" not in event["run"]["facets"] for event in service.of("orphan"))
 
 

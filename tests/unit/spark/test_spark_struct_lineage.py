@@ -161,11 +161,11 @@ def test_a_field_of_an_exploded_struct(sales: DataFrame) -> None:
     assert columns(lineage_dsl.of(exploded.select("e.price"))) == {"price": {"price TRANSFORMATION"}}
 
 
-def test_unpivoted_columns_are_unknown_and_the_others_are_known(sales: DataFrame) -> None:
+def test_unpivoted_columns_have_their_values(sales: DataFrame) -> None:
     lineage = lineage_dsl.of(sales.unpivot("id", ["price", "amount"], "name", "value"))
 
-    assert columns(lineage)["id"] == {"id IDENTITY"}
-    assert lineage.unknown_columns == {"name": {"Expand"}, "value": {"Expand"}}
+    assert columns(lineage) == {"id": {"id IDENTITY"}, "name": set(), "value": {"price IDENTITY", "amount IDENTITY"}}
+    assert lineage.unknown == frozenset()
 
 
 @pytest.fixture
