@@ -35,19 +35,19 @@ def parse(argv: list[str] | None = None) -> Arguments:
     return Arguments(given.source, given.target)
 
 
-def load(spark: SparkSession, source: str, target: Table, lineage: Lineage) -> None:
+def load(spark: SparkSession, source: str, target: Table) -> None:
     """Write the totals of every day with orders in the source."""
-    tables.overwrite_partitions(supplier_totals(spark.table(source)), target, lineage)
+    tables.overwrite_partitions(supplier_totals(spark.table(source)), target)
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the job; return the exit code of `jobs.spark.runtime.run`."""
     arguments = parse(argv)
 
-    def body(spark: SparkSession, lineage: Lineage) -> None:
+    def body(spark: SparkSession, _: Lineage) -> None:
         target = tables.supplier_stats(arguments.target)
         target.create(spark)
-        load(spark, arguments.source, target, lineage)
+        load(spark, arguments.source, target)
 
     return runtime.run(JOB_SUPPLIER_STATS, lambda: body)
 

@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, SparkSession
 from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, qualified_table_name
 from jobs.spark.transformations.check import PRICE_TYPE
 from jobs.spark.transformations.supplier_totals import TOTAL_TYPE
-from lineagelab_spark import Lineage
 
 _PROPERTIES = {
     "format-version": "2",
@@ -19,9 +18,6 @@ _PROPERTIES = {
     "write.distribution-mode": "none",
     "write.spark.fanout.enabled": "true",
 }
-
-OVERWRITE = "overwrite_partitions_dynamic"
-"""Name of Spark's dynamic partition overwrite in OpenLineage job names."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +73,9 @@ def supplier_stats(name: str = qualified_table_name(TABLE_SUPPLIER_STATS)) -> Ta
     )
 
 
-def overwrite_partitions(frame: DataFrame, table: Table, lineage: Lineage) -> None:
-    """Overwrite the partitions that a frame has rows for, in one commit, and report its lineage.
+def overwrite_partitions(frame: DataFrame, table: Table) -> None:
+    """Overwrite the partitions that a frame has rows for, in one commit.
 
     Columns match by name. Other partitions are unchanged.
     """
-    lineage.describe(frame, table.name, OVERWRITE)
     frame.writeTo(table.name).overwritePartitions()

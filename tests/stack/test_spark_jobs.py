@@ -99,11 +99,19 @@ def test_script_without_lab_imports_emits_lineage(part):
     assert parent["job"] == {"namespace": JOB_NAMESPACE, "name": "totals"}
 
 
-def test_agent_emits_schemas_and_columns(part):
+def test_write_has_schema_and_columns(part):
     (job,) = {name for name in jobs(part) if name.startswith("totals.") and name.endswith("lake_mine_totals")}
     dataset = api(part, f"/api/v1/namespaces/{WAREHOUSE_NAMESPACE.replace('/', '%2F')}/datasets/mine%2Ftotals")
     assert [field["name"] for field in dataset["fields"]] == ["group", "total"]
     assert {("group", "group"), ("total", "id")} <= column_edges(part, job)
+
+
+def test_each_write_is_one_job_that_knows_its_columns(part):
+    writes = {f"totals.create_table_as_select.lake_mine_{table}" for table in ("numbers", "totals")}
+    assert {name for name in jobs(part) if name.startswith("totals")} == {"totals"} | writes
+    assert {name for name in writes if not column_edges(part, name)} == {
+        "totals.create_table_as_select.lake_mine_numbers"
+    }
 
 
 def test_failed_action_fails_its_application(part):

@@ -22,6 +22,7 @@ from infra.settings import Settings
 
 PROPERTIES = "spark.properties"
 LAUNCHER = "lineagelab_spark.launch"
+OBSERVER = "lineagelab_spark.observed"
 TIMER = "lineagelab_spark.launch_every"
 
 STOP_SECONDS = 45
@@ -60,11 +61,13 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
 
 def _driver_program(driver: Driver, settings: Settings) -> Python:
     executor = (spark_executors.MODULE,) if spark_executors.included(settings) else ()
-    application = ("--application", driver.job) if driver.has_agent else ()
-    launch = (*application, driver.module, *driver.arguments)
+    application = ("--application", driver.job) if driver.has_agent or driver.is_observed else ()
+    observe, observer = (("--observe",), (OBSERVER,)) if driver.is_observed else ((), ())
+    modules = (*observer, driver.module)
+    launch = (*application, *observe, driver.module, *driver.arguments)
     if driver.every:
-        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, driver.module, *executor))
-    return _driver_python(LAUNCHER, launch, uses=(driver.module, *executor))
+        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, *modules, *executor))
+    return _driver_python(LAUNCHER, launch, uses=(*modules, *executor))
 
 
 def _driver_python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:

@@ -25,8 +25,9 @@ class Driver:
         arguments: arguments of the module.
         needs: keys of further parts that must exist first, besides catalog, buckets and lineage service.
         env: further environment variables.
-        lineage: emitter of lineage events: `agent` is OpenLineage's agent, for batch jobs; `own` is the driver itself
-            (`lineagelab_spark`), for streaming; with `both`, the agent reports runs and the driver columns; `off`
+        lineage: emitter of lineage events: `own` is `lineagelab_spark`, which observes the writes of a batch job
+            without a call in its code, and the queries that a streaming job starts through it; `agent` is
+            OpenLineage's agent, for batch jobs; with `both`, the agent reports runs and the driver columns; `off`
             disables lineage.
         every: seconds between two starts of a periodic service; 0 for a continuous one.
     """
@@ -38,7 +39,7 @@ class Driver:
     arguments: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
-    lineage: Literal["agent", "both", "own", "off"] = "agent"
+    lineage: Literal["agent", "both", "own", "off"] = "own"
     every: int = 0
 
     @property
@@ -55,6 +56,11 @@ class Driver:
     def has_agent(self) -> bool:
         """True if OpenLineage's agent is enabled."""
         return self.lineage in {"agent", "both"}
+
+    @property
+    def is_observed(self) -> bool:
+        """True if each batch write of the driver is reported by `lineagelab_spark`."""
+        return self.lineage == "own" and not self.streaming
 
     @property
     def memory_mib(self) -> int:

@@ -54,7 +54,7 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
 
 def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     """Return the batch drivers, in the order of the data flow."""
-    statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib, lineage="both")
+    statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib)
     live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
     drivers = (statistics, *live, _maintenance(settings))
     return tuple(driver_task(driver, site, settings) for driver in drivers)
@@ -85,7 +85,6 @@ def _live_statistics(settings: Settings) -> Driver:
             *("--source", qualified_table_name(TABLE_LIVE_ORDERS)),
             *("--target", qualified_table_name(TABLE_LIVE_SUPPLIER_STATS)),
         ),
-        lineage="both",
     )
 
 

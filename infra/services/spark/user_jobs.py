@@ -4,7 +4,7 @@
     # lab: task                              or service
     # needs: topic/orders, schema_registry   optional: keys of parts that must exist first
     # memory: 1200 MiB                       optional: memory of the driver, default from the settings
-    # lineage: agent                         optional: agent, both, own or off (`infra.services.spark.job.Driver`)
+    # lineage: own                           optional: agent, both, own or off (`infra.services.spark.job.Driver`)
 
 A file without header (`infra.services.job_header`) is an ordinary module.
 """
@@ -83,13 +83,13 @@ def _user_job(
     if name in taken:
         raise UserFileError(f"{SPARK_FOLDER}/{file}: the lab already has a part {name}; rename the file")
     continuous = _FORMAT.choice(file, header, "lab", KINDS) == "service"
-    emitter = _FORMAT.choice(file, header, "lineage", tuple(LINEAGE_EMITTERS)) if "lineage" in header else ""
+    emitter = _FORMAT.choice(file, header, "lineage", tuple(LINEAGE_EMITTERS)) if "lineage" in header else "own"
     driver = Driver(
         name,
         _heap_mib(file, header.get("memory"), settings),
         streaming=continuous,
         needs=_FORMAT.needs(file, header, parts),
-        lineage=LINEAGE_EMITTERS[emitter] if emitter else ("own" if continuous else "agent"),
+        lineage=LINEAGE_EMITTERS[emitter],
     )
     return UserJob(driver, continuous)
 

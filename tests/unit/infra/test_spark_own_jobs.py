@@ -31,14 +31,14 @@ def spark_properties(part):
     return dict(line.split("=", 1) for line in part.files["spark.properties"].splitlines())
 
 
-def test_task_runs_with_agent_and_name_of_file():
+def test_task_is_observed_and_has_name_of_file():
     found = task("# lab: task\n")
     assert found.run.module == "lineagelab_spark.launch"
-    assert found.run.args == ("--application", "mine", "jobs.spark.mine")
+    assert found.run.args == ("--application", "mine", "--observe", "jobs.spark.mine")
+    assert "lineagelab_spark.observed" in found.run.uses
     properties = spark_properties(found)
     assert properties["spark.app.name"] == "mine"
-    assert properties["spark.openlineage.facets.columnLineage.disabled"] == "false"
-    assert properties["spark.extraListeners"].endswith("OpenLineageSparkListener")
+    assert "spark.extraListeners" not in properties
     agent = "OPENLINEAGE__TRANSPORT__AUTH__API_KEY"
     assert found.secrets.keys() == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "LINEAGE_API_KEY", agent}
     assert found.env["LINEAGE_URL"] == "http://lineage:5000"
@@ -54,7 +54,10 @@ def test_service_emits_own_lineage_and_leaves_one_core():
 
 
 def test_choose_lineage_emitter():
-    assert task("# lab: task\n# lineage: own\n").run.args == ("jobs.spark.mine",)
+    agent = task("# lab: task\n# lineage: agent\n")
+    assert agent.run.args == ("--application", "mine", "jobs.spark.mine")
+    assert spark_properties(agent)["spark.extraListeners"].endswith("OpenLineageSparkListener")
+    assert spark_properties(agent)["spark.openlineage.facets.columnLineage.disabled"] == "false"
     both = task("# lab: task\n# lineage: both\n")
     assert spark_properties(both)["spark.openlineage.facets.columnLineage.disabled"] == "true"
     service = lab_with("# lab: service\n# lineage: agent\n").service("mine")

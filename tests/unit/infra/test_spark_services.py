@@ -39,13 +39,19 @@ def test_etl_settings_are_passed_as_variables():
     assert env["CHECKPOINTS"] == "s3a://checkpoints"
 
 
-def test_streaming_drivers_have_no_agent_and_use_the_optimising_compiler(plain):
+def test_streaming_drivers_use_the_optimising_compiler(plain):
     etl, stats = properties(plain.service("orders_etl")), properties(task(plain, "supplier_stats"))
-    assert "spark.extraListeners" not in etl
-    assert "spark.extraListeners" in stats
     assert QUICK not in etl["spark.driver.defaultJavaOptions"]
     assert "-XX:Tier4InvocationThreshold=" in etl["spark.driver.defaultJavaOptions"]
     assert QUICK in stats["spark.driver.defaultJavaOptions"]
+
+
+def test_drivers_of_the_lab_have_no_agent_and_batch_jobs_are_observed(plain):
+    drivers = {name: plain.service(name) for name in ("orders_etl",)} | {
+        "supplier_stats": task(plain, "supplier_stats")
+    }
+    assert [name for name, driver in drivers.items() if "spark.extraListeners" in properties(driver)] == []
+    assert [name for name, driver in drivers.items() if "--observe" in driver.run.args] == ["supplier_stats"]
 
 
 @pytest.mark.parametrize(
