@@ -10,9 +10,11 @@ from rich.table import Table
 
 from infra.catalog import ENDPOINTS
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.job_problems import job_problems
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.errors import LabError
+from infra.provider.notes import launcher_problem
 from infra.targets.runtime import Runtime, State
 from infra.toolchain import Artifacts
 
@@ -36,17 +38,17 @@ def _runtime_with(service: str, stack: str) -> Runtime:
 
 @command
 def status(stack: StackOption = DEFAULT_STACK) -> None:
-    """Show services and tasks: state, process id, uptime, memory, address."""
+    """Show services and tasks: state, process id, uptime, memory, address; and jobs that do not run."""
     lab = _running_stack(stack)
     endpoints = lab.outputs().get("endpoints", {})
     table = Table(box=None, pad_edge=False)
     for heading in ("service", "state", "pid", "uptime", "MiB", "address"):
         table.add_column(heading, justify="right" if heading in {"pid", "uptime", "MiB"} else "left")
-    states, memory = lab.runtime.states(), lab.runtime.memory()
+    states, memory, problems = lab.runtime.states(), lab.runtime.memory(), _job_problems(lab)
     for state in states:
         table.add_row(
             state.name,
-            _status_text(state),
+            "[red]failing[/red]" if state.running and state.name in problems else _status_text(state),
             str(state.pid or ""),
             _uptime(state),
             f"{memory[state.name]:.0f}" if state.name in memory else "",
@@ -56,7 +58,16 @@ def status(stack: StackOption = DEFAULT_STACK) -> None:
     for state in states:
         if not state.healthy and state.explanation:
             out.print(f"{state.name} is {state.status.lower()}: {state.explanation}", style="red", markup=False)
+        if state.running and state.name in problems:
+            out.print(f"{state.name} is running, but its job {problems[state.name]}", style="red", markup=False)
     out.print(f"{sum(memory.values()):.0f} MiB in total; logs: bin/lab logs SERVICE")
+
+
+def _job_problems(lab: Stack) -> dict[str, str]:
+    # Imported here, as it imports all kinds: it registers the readers of notes in containers and pods.
+    import infra.targets.kinds  # noqa: F401
+
+    return job_problems(lab.resources(), launcher_problem)
 
 
 def _status_text(state: State) -> str:

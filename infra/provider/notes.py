@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of the notes (JSON files) that services write for operators, on this machine or in containers."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,3 +27,20 @@ def read_notes(location: str) -> str:
     if separator and scheme in _readers:
         return _readers[scheme](rest)
     return Path(location).read_text(encoding="utf-8")
+
+
+def launcher_problem(location: str) -> str:
+    """Return from a launcher's notes why its job does not run, a phrase for messages; empty while it runs.
+
+    Args:
+        location: of the notes; empty for none.
+
+    Raises:
+        LabError: the place that holds the notes cannot be reached.
+    """
+    if not location:
+        return ""
+    try:
+        return str(json.loads(read_notes(location)).get("problem", ""))
+    except (OSError, ValueError):
+        return ""  # no notes written yet

@@ -138,6 +138,44 @@ def _failures(reported):
     return [event for event in reported.events() if "errorMessage" in event["run"]["facets"]]
 
 
+def problem(launched):
+    """Return the problem that the launcher has written for `lab status`."""
+    path = launched.folder / "state.json"
+    return json.loads(path.read_text())["problem"] if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ("SET 'restart-strategy.type' = 'none';", "has failed 2 times in a row: NumberFormatException"),
+        ("", "is restarted by Flink after a failure: NumberFormatException"),
+    ],
+    ids=["resubmitted by the launcher", "restarted by Flink"],
+)
+def test_a_job_that_fails_again_and_again_has_a_problem(launch, topic, settings, text):
+    statement = "INSERT INTO copies SELECT CAST(word AS INT), word FROM numbers;"
+    launched = launch(settings + sql(topic, statement)).start()
+    until(lambda: problem(launched).startswith(text), "the problem")
+    launched.stop()
+
+
+def test_a_missing_topic_is_named(launch, name):
+    launched = launch(sql(f"{name}_missing")).start()
+    until(lambda: f"{name}_missing" in problem(launched).partition(": ")[2], "the name of the topic")
+    launched.stop()
+
+
+def test_the_problem_of_a_script_is_gone_once_its_job_has_run(launch, topic, copies):
+    broken = sql(topic).replace("word FROM", "nobody FROM").replace("UPPER(word)", "UPPER(nobody)")
+    launched = launch(broken).start()
+    until(lambda: problem(launched).startswith("cannot be submitted: "), "the problem")
+    launched.stop()
+    launched = launch(sql(topic)).start()
+    copies.await_all(10)
+    until(lambda: problem(launched) == "", "the end of the problem")
+    launched.stop()
+
+
 def test_a_task_is_not_retried_after_a_failure(launch, topic, reported, flink):
     statement = "INSERT INTO copies SELECT CAST(word AS INT), word FROM numbers;"
     launched = launch("SET 'restart-strategy.type' = 'none';" + sql(topic, statement), once=True).start()

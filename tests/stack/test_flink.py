@@ -163,8 +163,8 @@ def test_missing_job_is_reported_with_the_launchers_error(lab, tmp_path, monkeyp
     monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
     assert KIND.read(lab.inputs("never"), OperationContext()) is None
     notes = tmp_path / "job.json"
-    notes.write_text(json.dumps({"problem": "never.sql, line 3: no such table"}))
-    with pytest.raises(LabError, match=r"never could not be submitted: never\.sql, line 3: no such table\nSee: "):
+    notes.write_text(json.dumps({"problem": "cannot be submitted: never.sql, line 3: no such table"}))
+    with pytest.raises(LabError, match=r"never cannot be submitted: never\.sql, line 3: no such table\nSee: "):
         KIND.create(lab.inputs("never", notes=str(notes)), OperationContext())
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:FlinkJob`: a Flink job submitted and kept running by a launcher; created when all its tasks run."""
 
-import json
 from typing import Any
 
 from infra.errors import LabError
@@ -9,7 +8,7 @@ from infra.model.resources import RUNNING, FlinkJob
 from infra.provider.connections import url_accepts_connections
 from infra.provider.flink_cluster import ClusterJob, FlinkCluster
 from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
-from infra.provider.notes import read_notes
+from infra.provider.notes import launcher_problem
 
 START_SECONDS = 420
 """Time limit for all tasks to run: on a busy machine the first SQL statement alone takes 30 s."""
@@ -149,9 +148,9 @@ def _await_running(inputs: FlinkJob, cluster: FlinkCluster, call: OperationConte
         is_old = job is not None and job.job_id in old
         if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_FAILURE_SECONDS)):
             raise LabError(f"Flink job {inputs.name} {_describe_end(job, cluster, call)}\n{_log_hint(inputs)}")
-        if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := _submission_problem(inputs)):
-            raise LabError(f"Flink job {inputs.name} could not be submitted: {problem}\n{_log_hint(inputs)}")
-    reason = cluster.reason(job.job_id) if job else _submission_problem(inputs)
+        if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := launcher_problem(inputs.notes)):
+            raise LabError(f"Flink job {inputs.name} {problem}\n{_log_hint(inputs)}")
+    reason = (cluster.reason(job.job_id) if job else "") or launcher_problem(inputs.notes)
     raise LabError(
         f"Flink job {inputs.name} was not running after {START_SECONDS} s: {reported}"
         + (f"\n  {reason}" if reason else "")
@@ -170,13 +169,3 @@ def _describe_end(job: ClusterJob, cluster: FlinkCluster, call: OperationContext
 
 def _log_hint(inputs: FlinkJob) -> str:
     return f"See: bin/lab logs {inputs.launcher}, and Flink's web UI at {inputs.rest}"
-
-
-def _submission_problem(inputs: FlinkJob) -> str:
-    """Return the submission problem from the launcher's notes, empty without one."""
-    if not inputs.notes:
-        return ""
-    try:
-        return str(json.loads(read_notes(inputs.notes)).get("problem", ""))
-    except (OSError, ValueError):
-        return ""  # no notes written yet

@@ -16,8 +16,20 @@ from lineagelab_common.spool import Spool
 from lineagelab_flink import checkpoints, lifecycle, statistics
 from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
+from lineagelab_flink.job_problem import JobProblem
 from lineagelab_flink.launcher_state import StateFile
-from lineagelab_flink.lifecycle import ClusterView, Event, Exit, Phase, Situation, Stop, Submit, Timers, Warn
+from lineagelab_flink.lifecycle import (
+    RESTARTING_STATES,
+    ClusterView,
+    Event,
+    Exit,
+    Phase,
+    Situation,
+    Stop,
+    Submit,
+    Timers,
+    Warn,
+)
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_reporter import RunReporter
 
@@ -25,6 +37,9 @@ POLL_SECONDS = 1.0
 STOPPING_POLL_SECONDS = 0.2
 CHECKPOINT_SECONDS = 3.0
 """Seconds between two queries of the newest checkpoint. The cluster retains the last three."""
+
+CAUSE_SECONDS = 5.0
+"""Seconds between two queries of the cause while Flink restarts the tasks."""
 
 CLOSE_SECONDS = 30.0
 """Seconds to deliver lineage events after the job has ended by itself."""
@@ -83,6 +98,8 @@ class Launcher:
         self._spool = Spool(settings.lineage, settings.spool, max_bytes=MAX_SPOOL_BYTES, timeout=LINEAGE_TIMEOUT)
         self._state_file = StateFile(settings.state)
         self._timers = Timers()
+        self._problem = JobProblem(self._state_file.state.problem, time.monotonic())
+        self._cause_queried = 0.0
         self._last_warning = ""
         self._checkpoint_queried = 0.0
         self._has_savepoint = False
@@ -128,6 +145,8 @@ class Launcher:
                 spent, launch = time.monotonic() - launch.now, replace(launch, now=time.monotonic())
                 self._timers = replace(self._timers, submit=self._timers.submit + spent)
         self._state_file.update(memory=after)
+        failure = self._failure(view)
+        self._store_problem(self._problem.observed(view, actions, after.failures, failure, time.monotonic()))
         if not actions and view is not None:
             self._last_warning = ""
         for action in actions:
@@ -138,6 +157,19 @@ class Launcher:
             elif isinstance(action, Stop):
                 self._stop_job(after.job_id)
         return next((action for action in actions if isinstance(action, Exit)), None)
+
+    def _failure(self, view: ClusterView | None) -> str:
+        """Return the cause of the last failure of the job's tasks, queried now and then while Flink restarts them."""
+        if view is not None and view.own is not None and view.own.state in RESTARTING_STATES:
+            now = time.monotonic()
+            if now - self._cause_queried >= CAUSE_SECONDS:
+                self._cause_queried = now
+                self._reporter.read_failure(view.own.job_id)
+        return self._reporter.last_failure
+
+    def _store_problem(self, problem: JobProblem) -> None:
+        self._problem = problem
+        self._state_file.update(problem=problem.text)
 
     def _launch(self) -> Situation:
         return Situation(
@@ -200,10 +232,11 @@ class Launcher:
                 self._state_file.update(memory=replace(stored, restored=restore))
             log.info("submitting job %s%s", stored.job_id, f", restored from {restore}" if restore else "")
             self._definition.submit(stored.job_id, restore, f"{DEFINITION_PARAMETER}:{self._definition.identity}")
-            self._state_file.update(problem="")
+            self._store_problem(self._problem.submitted())
         except FlinkError as error:
             after, self._timers = lifecycle.refused(self._launch())
-            self._state_file.update(memory=after, problem=str(error))
+            self._state_file.update(memory=after)
+            self._store_problem(self._problem.refused(error, time.monotonic()))
             is_retried = not self._once or isinstance(error, FlinkUnavailableError)
             retry = f"; retrying in {lifecycle.backoff(after.failures):.0f} s" if is_retried else ""
             log.error("cannot submit the job: %s%s", error, retry)

@@ -30,7 +30,7 @@ class LauncherState:
     Attributes:
         memory: state of the job.
         processing, version: of the current job, for events when the cluster no longer responds.
-        problem: cause of the last failed submission; the provider shows it.
+        problem: why the job does not run (`job_problem`); empty while it does. `up` and `status` of a lab show it.
     """
 
     memory: JobState = field(default_factory=JobState)

@@ -20,12 +20,20 @@ FAILURE_RESET = 120.0
 SLOT_TIMEOUT = 15.0
 """Seconds that tasks may wait for slots before a warning."""
 
+NO_SLOTS = (
+    "its tasks get no slots: no TaskManager is running, or the jobs need more slots than it has; stop a job, or add "
+    "slots (taskmanager.numberOfTaskSlots; lineage-lab:flinkSlots in a lab)"
+)
+
 STOP_TIMEOUT = 20.0
 """Seconds for which stopping a job is retried while the cluster does not respond."""
 
 FINAL_STATES = frozenset({"FINISHED", "FAILED", "CANCELED", "SUSPENDED"})
 RESTART_STATES = frozenset({"RUNNING", "RESTARTING", "FAILING"})
 """States of a job whose tasks ran and no longer do. RUNNING is one: RESTARTING may be too short to be observed."""
+
+RESTARTING_STATES = frozenset({"RESTARTING", "FAILING"})
+"""States of a job that Flink restarts after a failure of its tasks."""
 
 ALL_RUNNING = "all tasks run"
 
@@ -70,6 +78,11 @@ class Job:
     @property
     def is_over(self) -> bool:
         return self.state in FINAL_STATES
+
+    @property
+    def runs(self) -> bool:
+        """True if all its tasks run."""
+        return self.state == "RUNNING" and self.tasks > 0 and self.running == self.tasks
 
 
 @dataclass(frozen=True)
@@ -150,9 +163,15 @@ class Exit:
 
 @dataclass(frozen=True)
 class Warn:
-    """Log a warning, once while it recurs."""
+    """Log a warning, once while it recurs.
+
+    Attributes:
+        text: the warning.
+        is_problem: it says why the job does not run.
+    """
 
     text: str
+    is_problem: bool = True
 
 
 Action = Event | Submit | Stop | Warn | Exit
@@ -225,7 +244,7 @@ def _idle(situation: Situation, view: ClusterView) -> _Decision:
         return memory, timers, [Exit()]
     if view.other is not None and view.mark:
         taken = JobState(phase=Phase.OPEN, job_id=view.other.job_id, definition=view.mark, restore=memory.restore)
-        return taken, timers, [Warn(f"adopting job {view.other.job_id}, which is already running")]
+        return taken, timers, [Warn(f"adopting job {view.other.job_id}, which is already running", is_problem=False)]
     if view.other is not None:
         text = (
             f"foreign job {view.other.job_id} has this name: cancel it in Flink's UI or rename the file; "
@@ -314,10 +333,10 @@ def _running(situation: Situation, job: Job, actions: list[Action]) -> _Decision
         since = situation.now if timers.waiting_since is None else timers.waiting_since
         timers = replace(timers, waiting_since=since)
         if situation.now - since >= SLOT_TIMEOUT:
-            actions.append(Warn("its tasks get no slots: a TaskManager is missing, or there are more jobs than slots"))
+            actions.append(Warn(NO_SLOTS))
     else:
         timers = replace(timers, waiting_since=None)
-    if job.state == "RUNNING" and job.tasks and job.running == job.tasks:
+    if job.runs:
         if timers.reported_state != ALL_RUNNING or situation.now >= timers.running:
             timers = replace(timers, reported_state=ALL_RUNNING, running=situation.now + HEARTBEAT_INTERVAL)
             actions.append(Event(EventType.RUNNING, memory))

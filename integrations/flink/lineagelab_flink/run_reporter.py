@@ -29,7 +29,11 @@ log = logging.getLogger(__name__)
 
 
 class RunReporter:
-    """Reports the runs of one job."""
+    """Reports the runs of one job.
+
+    Attributes:
+        last_failure: cause of the last known failure of the job's tasks; empty for none.
+    """
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class RunReporter:
         self._lookup = lookup
         self._last_metrics: tuple[float, JobMetrics] | None = None
         self._last_event = 0
+        self.last_failure = ""
 
     def report(self, action: Event, *, hurry: bool) -> None:
         """Add an event to the spool. In a hurry, it does not wait for the job's lineage.
@@ -85,6 +90,7 @@ class RunReporter:
         if action.what is not EventType.RUNNING:
             log.info("%s of job %s%s", action.what, job.job_id, f": {action.why}" if action.why else "")
         if update.failure is not None:
+            self.last_failure = update.failure.message
             log.error("job %s failed: %s", job.job_id, update.failure.message)
 
     def _store_job_kind(self, job: JobState) -> None:
@@ -116,6 +122,16 @@ class RunReporter:
         began, before = self._last_metrics or (now, JobMetrics())
         self._last_metrics = (now, after)
         return Window(now - began, before, after)
+
+    def read_failure(self, job_id: str) -> None:
+        """Store the cause of the last failure of a job's tasks in `last_failure`, if the cluster tells it."""
+        try:
+            trace = run_events.stack_trace_of(self._flink.exceptions(job_id))
+        except FlinkError as error:
+            log.debug("cannot query the failures of job %s: %s", job_id, error)
+            return
+        if trace:
+            self.last_failure = root_cause(trace)
 
     def _failure(self, job_id: str) -> Failure:
         deadline = time.monotonic() + CAUSE_TIMEOUT

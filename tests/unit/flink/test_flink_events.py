@@ -52,9 +52,19 @@ Caused by: java.lang.NumberFormatException: For input string: 'abc'. Invalid cha
 """
 
 
+MISSING_TOPIC = """org.apache.flink.runtime.JobException: Recovery is suppressed
+Caused by: org.apache.flink.util.FlinkRuntimeException: Failed to get metadata for topics [orders_x].
+\tat x.Y
+Caused by: java.util.concurrent.ExecutionException: x.org.apache.kafka.common.errors.UnknownTopicException: No.
+Caused by: x.org.apache.kafka.common.errors.UnknownTopicException: No.
+"""
+
+
 @pytest.mark.parametrize(
     ("trace", "cause"),
     [
+        (MISSING_TOPIC, "UnknownTopicException: No. (Failed to get metadata for topics [orders_x].)"),
+        ("org.apache.kafka.common.errors.TimeoutException: late", "TimeoutException: late"),
         (TRACE, "NumberFormatException: For input string: 'abc'. Invalid character found."),
         ("org.apache.X: only this", "X: only this"),
         ("It answers 500", "It answers 500"),
