@@ -20,8 +20,13 @@ SLOW_LAYERS = frozenset({"connect", "docker", "flink", "kubernetes", "packages"}
 RESERVED_SECONDS = 3 * 60
 """A slow test starts only this long before the deadline: most end within it, with the labs that they use."""
 
-RESERVED_FOR_LAYER = {"docker": 25 * 60, "kubernetes": 15 * 60}
-"""The same for folders whose tests build on each other, or whose set-up takes long: all of them start, or none."""
+RESERVED_FOR_GROUP = {
+    "docker": 25 * 60,
+    "kubernetes": 5 * 60,
+    "kubernetes/test_helm_alone.py": 8 * 60,
+    "kubernetes/test_kubernetes_lab.py": 15 * 60,
+}
+"""The same for folders and files whose tests build on each other, or whose set-up takes long: all start, or none."""
 
 TESTS = Path(__file__).parent
 
@@ -37,19 +42,24 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_runtest_setup(item):
-    layer = layer_of(item)
-    if item.get_closest_marker("slow") and not _may_start(layer):
-        pytest.skip(f"the time for slow tests was over ({DEADLINE}); alone: bin/lab test tests/{layer}")
+    group = group_of(item.path.relative_to(TESTS))
+    if item.get_closest_marker("slow") and not _may_start(group):
+        pytest.skip(f"the time for slow tests was over ({DEADLINE}); alone: bin/lab test tests/{group}")
 
 
-def _may_start(layer):
-    return _was_begun(layer) if layer in RESERVED_FOR_LAYER else _is_time(RESERVED_SECONDS)
+def group_of(path):
+    """Return the file or folder whose tests start together, for a path in `tests/`."""
+    return str(path) if str(path) in RESERVED_FOR_GROUP else path.parts[0]
+
+
+def _may_start(group):
+    return _was_begun(group) if group in RESERVED_FOR_GROUP else _is_time(RESERVED_SECONDS)
 
 
 @functools.cache
-def _was_begun(layer):
-    """The first test of a folder decides for all of them."""
-    return _is_time(RESERVED_FOR_LAYER[layer])
+def _was_begun(group):
+    """The first test of a group decides for all of them."""
+    return _is_time(RESERVED_FOR_GROUP[group])
 
 
 def _is_time(reserved):

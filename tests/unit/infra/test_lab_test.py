@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,22 @@ def test_slow_tests_start_only_well_before_the_deadline(monkeypatch, minutes, sm
     monkeypatch.setenv(conftest.DEADLINE, "0")
     assert conftest._may_start("docker") is docker, "the first Docker test decides for all"
     conftest._was_begun.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("path", "group"),
+    [
+        ("kubernetes/test_kubernetes_lab.py", "kubernetes/test_kubernetes_lab.py"),
+        ("kubernetes/test_runtime.py", "kubernetes"),
+        ("smoke/test_lab.py", "smoke"),
+    ],
+)
+def test_tests_that_start_together(path, group):
+    assert conftest.group_of(Path(path)) == group
+
+
+def test_groups_are_folders_and_files_of_tests():
+    assert [group for group in conftest.RESERVED_FOR_GROUP if not (PROJECT / "tests" / group).exists()] == []
 
 
 def test_slow_tests_start_without_a_deadline(monkeypatch):
