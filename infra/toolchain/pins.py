@@ -23,6 +23,10 @@ MINIMUM_PULUMI = (3, 255, 0)
 MAVEN_DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
 _KAFKA = "4.3.1"
+_BROKER = "4.2.1"
+"""Brokers of 4.3.1 and 4.4.0 lose transaction markers while they stop and start (KAFKA-20734): a transaction that its
+coordinator has completed stays open in its partitions, and consumers with `read_committed` never get past it."""
+
 _LOG4J = "2.25.4"
 _ICEBERG = "1.12.0"
 _HADOOP = "3.4.3"
@@ -119,9 +123,9 @@ _LOGGING = (
 KAFKA = MavenComponent(
     name="kafka",
     coordinates=(
-        f"org.apache.kafka:kafka_{_SCALA}:{_KAFKA}",
-        f"org.apache.kafka:kafka-server:{_KAFKA}",
-        f"org.apache.kafka:kafka-tools:{_KAFKA}",
+        f"org.apache.kafka:kafka_{_SCALA}:{_BROKER}",
+        f"org.apache.kafka:kafka-server:{_BROKER}",
+        f"org.apache.kafka:kafka-tools:{_BROKER}",
         *_LOGGING,
     ),
     # The tools depend on all of Connect for one command about connector plugins.
