@@ -26,14 +26,19 @@ def empty(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> venvs.VirtualEnvir
     return venvs.VirtualEnvironment("empty")
 
 
-def test_lab_script_executes_the_cli_in_the_kit_environment(cache: Cache, tmp_path: Path) -> None:
+@pytest.mark.parametrize("linked", [False, True])
+def test_lab_script_executes_the_cli_in_the_kit_environment(cache: Cache, tmp_path: Path, linked: bool) -> None:
+    script = LAB
+    if linked:
+        script = tmp_path / "lab"
+        script.symlink_to(LAB)
     python = venvs.KIT.python(cache)
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\necho "$PYTHONPATH|$@"\n')
     python.chmod(0o755)
     (python.parents[1] / MANIFEST_FILE).write_text("{}")
     done = subprocess.run(
-        [sys.executable, LAB, "up", "--stack", "a b"],
+        [sys.executable, script, "up", "--stack", "a b"],
         capture_output=True,
         text=True,
         check=True,
