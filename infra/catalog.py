@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Composition of the lab: every defined service, and the data pipeline."""
 
+from infra.errors import SettingsError
 from infra.model import Address, Endpoint, Lab, Part, Site
+from infra.project import NAME
 from infra.services.connect import connectors, user_connectors
 from infra.services.definition import Draft, Pipeline
 from infra.services.discovery import definitions
@@ -32,6 +34,8 @@ PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, sp
 
 PIPELINE_CHECKS = (spark_executors.check,)
 """Checks of settings that no service declares."""
+
+MAX_PORT = 65535
 
 LabSettings = compose_settings(
     (*(definition.settings for definition in definitions() if definition.settings), *PIPELINE_SETTINGS)
@@ -65,11 +69,12 @@ def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) 
 
 
 def check_settings(settings: Settings) -> None:
-    """Validate files on this machine that the settings refer to.
+    """Validate the ports, and files on this machine that the settings refer to.
 
     Raises:
-        LabError: a file is missing or invalid.
+        LabError: a port is too high; a file is missing or invalid.
     """
+    _check_port_offset(settings)
     for definition in definitions():
         if definition.requested(settings):
             definition.check(settings)
@@ -77,6 +82,17 @@ def check_settings(settings: Settings) -> None:
             reject_loopback(settings, definition.external.setting, address.each)
     for check in PIPELINE_CHECKS:
         check(settings)
+
+
+def _check_port_offset(settings: Settings) -> None:
+    service, highest = max(
+        ((name, endpoint.port) for name, endpoints in ENDPOINTS.items() for endpoint in endpoints), key=lambda it: it[1]
+    )
+    if highest + settings.port_offset > MAX_PORT:
+        raise SettingsError(
+            f"{NAME}:portOffset = {settings.port_offset} moves port {highest} of {service} beyond {MAX_PORT}; "
+            f"the highest offset is {MAX_PORT - highest}"
+        )
 
 
 def external_services(settings: Settings) -> dict[str, Address]:

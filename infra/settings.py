@@ -81,7 +81,7 @@ class Settings(SettingsSection):
     image_pull_secret: str = Field("", description="Secret with the registry's credentials, in the lab's namespace")
     storage_class: str = Field("", description="storage class of the volumes; empty: the cluster's default class")
     port_offset: int = Field(
-        0, ge=0, le=50000, description="added to every conventional port, so that several labs fit on a machine"
+        0, ge=0, le=65535, description="added to every conventional port, so that several labs fit on a machine"
     )
     preflight: Literal["strict", "warn"] = Field(
         "strict", description="strict: refuse to start with too little memory or disk; warn: print a warning only"
@@ -128,11 +128,32 @@ def parse_pulumi_config(environment: Mapping[str, str], model: type[Settings]) -
     Raises:
         SettingsError: as `parse_settings`.
     """
-    everything: dict[str, str] = json.loads(environment.get("PULUMI_CONFIG", "{}"))
+    return parse_settings(lab_config(json.loads(environment.get("PULUMI_CONFIG", "{}"))), model)
+
+
+def lab_config(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the lab's keys of a Pulumi configuration, without their namespace.
+
+    Raises:
+        SettingsError: a namespace is almost the lab's; Pulumi would ignore such a key without a word.
+    """
+    misspelled = [key for key in config if _is_misspelled(key.partition(":")[0])]
+    if misspelled:
+        corrected = ", ".join(f"{key} (did you mean {NAME}:{key.partition(':')[2]}?)" for key in misspelled)
+        raise SettingsError(
+            f"the stack's configuration has keys of unknown namespaces: {corrected}. Correct Pulumi.<stack>.yaml"
+        )
+    return lab_keys(config)
+
+
+def lab_keys(config: Mapping[str, str]) -> dict[str, str]:
+    """Return the lab's keys of a Pulumi configuration as `lab_config` does, without looking at the others."""
     prefix = f"{NAME}:"
-    return parse_settings(
-        {key.removeprefix(prefix): value for key, value in everything.items() if key.startswith(prefix)}, model
-    )
+    return {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+
+
+def _is_misspelled(namespace: str) -> bool:
+    return namespace != NAME and bool(get_close_matches(namespace.lower(), [NAME], cutoff=0.8))
 
 
 def known_keys(model: type[Settings]) -> dict[str, tuple[object, str]]:

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from infra.catalog import LabSettings
+from infra.catalog import LabSettings, check_settings
 from infra.cli import stack_file
 from infra.errors import SettingsError
 from infra.settings import duration_seconds, known_keys, parse_pulumi_config, parse_settings
@@ -78,6 +78,18 @@ def test_ignore_configuration_of_other_namespaces():
     assert parse_pulumi_config({}, LabSettings) == LabSettings()
 
 
+@pytest.mark.parametrize("key", ["lineage-labs:flink", "lineagelab:flink", "Lineage-Lab:flink", "lineage_lab:flink"])
+def test_a_misspelled_namespace_is_an_error_with_the_right_one(key):
+    with pytest.raises(SettingsError, match=rf"{key} \(did you mean lineage-lab:flink\?\)"):
+        parse_pulumi_config({"PULUMI_CONFIG": json.dumps({key: "false"})}, LabSettings)
+
+
+def test_the_highest_port_limits_the_offset():
+    check_settings(LabSettings(port_offset=65535 - 18080))
+    with pytest.raises(SettingsError, match=r"portOffset = 47456 moves port 18080 .* the highest offset is 47455"):
+        check_settings(LabSettings(port_offset=65536 - 18080))
+
+
 def test_every_key_has_description():
     assert all(description for _, description in known_keys(LabSettings).values())
     assert "portOffset" in known_keys(LabSettings)
@@ -89,6 +101,30 @@ def test_read_settings_from_stack_file(tmp_path, monkeypatch):
     (tmp_path / "Pulumi.one.yaml").write_text(text)
     assert stack_file.stack_settings("one") == LabSettings(marquez=True, port_offset=7)
     assert stack_file.stack_settings("none") == LabSettings()
+
+
+def test_keys_of_the_project_file_are_defaults_of_the_stacks(tmp_path, monkeypatch):
+    monkeypatch.setattr(stack_file, "PROJECT", tmp_path)
+    declared = "  flink:\n    type: boolean\n    default: false\n  lineage-lab:portOffset: 7\n  shopRate: 3\n"
+    (tmp_path / "Pulumi.yaml").write_text(f"name: lineage-lab\nconfig:\n{declared}  aws:region: x\n")
+    (tmp_path / "Pulumi.one.yaml").write_text("config:\n  lineage-lab:shopRate: 4\n")
+    assert stack_file.stack_settings("one") == LabSettings(flink=False, port_offset=7, shop_rate=4)
+    assert stack_file.stack_settings("none") == LabSettings(flink=False, port_offset=7, shop_rate=3)
+
+
+def test_a_lab_with_a_misspelled_namespace_stays_removable(tmp_path, monkeypatch):
+    monkeypatch.setattr(stack_file, "PROJECT", tmp_path)
+    (tmp_path / "Pulumi.one.yaml").write_text("config:\n  lineage-labs:flink: false\n  lineage-lab:target: docker\n")
+    assert stack_file.stack_target("one") == "docker"
+    with pytest.raises(SettingsError, match=r"did you mean lineage-lab:flink"):
+        stack_file.stack_settings("one")
+
+
+def test_a_block_that_is_no_mapping_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(stack_file, "PROJECT", tmp_path)
+    (tmp_path / "Pulumi.one.yaml").write_text("config: [flink]\n")
+    with pytest.raises(SettingsError, match=r"Pulumi\.one\.yaml: `config` must be a mapping"):
+        stack_file.stack_settings("one")
 
 
 def test_convert_durations_to_duration_seconds():
