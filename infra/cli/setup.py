@@ -18,7 +18,9 @@ from infra.project import PROJECT
 from infra.services.definition import FULL
 from infra.settings import Settings, known_keys
 from infra.toolchain import Artifacts, class_data, page, prerequisites
+from infra.toolchain.archives import check_builds
 from infra.toolchain.binaries import BINARIES
+from infra.toolchain.cache import platform_tag
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import format_duration, format_size
 from lineage.checks import schema_files
@@ -152,6 +154,12 @@ def doctor(
     check_settings(configured)
     out.print(f"stack   the configuration of {stack} is valid")
     missing = False
+    try:
+        check_builds(components(configured), platform_tag())
+        out.print(f"machine {platform_tag()}")
+    except ArtifactError as error:
+        missing = True
+        out.print(str(error), style="red", markup=False)
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):
         try:
             tool = find()

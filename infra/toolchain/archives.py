@@ -9,7 +9,7 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from infra.toolchain import pins
@@ -31,6 +31,14 @@ def platform_jar(component: pins.ArchiveComponent, platform: str) -> pins.MavenC
             "run the lab on one of these platforms",
         )
     return pins.MavenComponent(component.name, (coordinate,), transitive=False)
+
+
+def check_builds(names: Iterable[str], platform: str) -> None:
+    """Check that each of these components runs on a platform. Raises ArtifactError, as `platform_jar` does."""
+    for name in sorted(names):
+        component = pins.COMPONENTS.get(name)
+        if isinstance(component, pins.ArchiveComponent):
+            platform_jar(component, platform)
 
 
 def jars_of_all_platforms(component: pins.ArchiveComponent) -> pins.MavenComponent:

@@ -226,7 +226,7 @@ MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:
 
 _POSTGRES = "15.18.0"
 
-# The builds for arm64 (Linux and macOS) are not pinned: no hash of them was available.
+# The builds for arm64 (Linux and macOS) are not pinned: no hash of them was available. `lab doctor` says so.
 POSTGRES = ArchiveComponent(
     name="postgres",
     coordinates={

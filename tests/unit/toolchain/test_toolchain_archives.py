@@ -10,7 +10,7 @@ import pytest
 from infra.toolchain import Artifacts, installers, pins
 from infra.toolchain import artifacts as artifacts_module
 from infra.toolchain import lock as locks
-from infra.toolchain.archives import jars_of_all_platforms, platform_jar, unpack
+from infra.toolchain.archives import check_builds, jars_of_all_platforms, platform_jar, unpack
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.manifest import sha256_of
@@ -129,3 +129,11 @@ def test_verify_compares_only_the_jar_of_this_platform(cache: Cache, runner: Run
     with pytest.raises(ArtifactError, match=rf"{coordinate} has sha256 {sha256_of(jar)} instead of {lock[coordinate]}"):
         Maven(cache, runner).verify("postgres", ResolvedJars((jar,)))
     assert not jar.exists()
+
+
+@pytest.mark.parametrize("platform", ["linux-aarch64", "darwin-arm64"])
+def test_a_machine_without_a_build_is_an_error(platform: str) -> None:
+    check_builds({"kafka", "marquez"}, platform)
+    check_builds({"kafka", "postgres", "unknown"}, "linux-x86_64")
+    with pytest.raises(ArtifactError, match=rf"Setting up postgres for {platform}: .* linux-x86_64 only"):
+        check_builds({"kafka", "postgres"}, platform)
