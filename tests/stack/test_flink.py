@@ -189,27 +189,65 @@ def test_cluster_of_another_lab_is_not_touched(lab):
     assert until(lambda: lab.state(job) == "RUNNING")
 
 
+def cluster_report(lab, job):
+    """Return what explains a job that does not run, for the message of a failed assertion."""
+    return json.dumps(
+        {
+            "job": lab.request("GET", f"/jobs/{job}").json(),
+            "exceptions": lab.request("GET", f"/jobs/{job}/exceptions").json().get("exceptionHistory"),
+            "task managers": lab.request("GET", "/taskmanagers").json(),
+            "services": [str(state) for state in lab.supervisor.states()],
+            "log of the task manager": lab.supervisor.log_tail(TASKMANAGER),
+        },
+        indent=1,
+    )
+
+
+def is_recovering(lab, job):
+    """Return True once the loss of a task manager has ended tasks of a job."""
+    return (
+        lab.state(job) != "RUNNING"
+        or lab.request("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
+    )
+
+
+def assert_runs_again(lab, name, job):
+    def inputs():
+        found = KIND.read(lab.inputs(name), OperationContext())
+        return found.inputs if found else None
+
+    # Between its attempts the job is STARTING, for as long as the new task manager takes to start.
+    try:
+        until(lambda: inputs() == lab.inputs(name), seconds=300)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{cluster_report(lab, job)}") from error
+    assert lab.state(job) == "RUNNING"
+
+
 def test_job_survives_a_kill_of_its_task_manager(lab):
     job = lab.submit("survivor", VALID_INSERT)
     KIND.create(lab.inputs("survivor"), OperationContext())
     lost = lab.supervisor.require_state(TASKMANAGER).pid
     psutil.Process(lost).send_signal(signal.SIGKILL)
     assert until(lambda: lab.supervisor.require_state(TASKMANAGER).pid not in {0, lost})
-    assert until(
-        lambda: (
-            lab.state(job) != "RUNNING"
-            or lab.request("GET", f"/jobs/{job}/exceptions").json()["exceptionHistory"]["entries"]
-        ),
-        seconds=90,
-    )
+    assert until(lambda: is_recovering(lab, job), seconds=90)
+    assert_runs_again(lab, "survivor", job)
 
-    def inputs():
-        found = KIND.read(lab.inputs("survivor"), OperationContext())
-        return found.inputs if found else None
 
-    # Between its attempts the job is STARTING, for as long as the new task manager takes to start.
-    assert until(lambda: inputs() == lab.inputs("survivor"), seconds=300)
-    assert lab.state(job) == "RUNNING"
+def test_job_waits_for_a_task_manager_longer_than_its_restart_attempts_last(lab):
+    settings = {entry["key"]: entry["value"] for entry in lab.request("GET", "/jobmanager/config").json()}
+    assert settings["resourcemanager.standalone.start-up-time"] == "200d", "a young cluster waits by default, too"
+    job = lab.submit("patient", VALID_INSERT)
+    KIND.create(lab.inputs("patient"), OperationContext())
+    lab.supervisor.stop(TASKMANAGER)
+    try:
+        assert until(lambda: is_recovering(lab, job), seconds=90)
+        # Four attempts with a backoff of 1, 2, 4 and 8 s, which a job without any slot would use up.
+        with pytest.raises(AssertionError, match="did not hold"):
+            until(lambda: lab.state(job) == "FAILED", seconds=30)
+    finally:
+        lab.supervisor.run(TASKMANAGER)
+    assert_runs_again(lab, "patient", job)
 
 
 def test_job_on_a_missing_cluster_is_absent_and_delete_is_a_no_op(lab, free_port):
