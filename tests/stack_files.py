@@ -32,7 +32,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     },
     SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
     # Without duplicates, each row is one record.
-    CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "false"},
+    CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},
     # No figure of the lifecycle benchmark is about Flink.
     BENCH: {"portOffset": "20000", "flink": "false"},
     BENCH_DOCKER: {"target": "docker", "portOffset": "21000", "flink": "false"},

@@ -3,7 +3,7 @@
 
 import typer
 
-from infra.cli import benchmarks, images, lifecycle, lineage, rendering, services, setup, testing, verification
+from infra.cli import benchmarks, chaos, images, lifecycle, lineage, rendering, services, setup, testing, verification
 
 app = typer.Typer(
     name="lab",
@@ -32,6 +32,7 @@ for function in (
 # Unknown options are passed on to pytest.
 app.command(name="test", context_settings={"ignore_unknown_options": True})(testing.run_tests)
 app.command()(benchmarks.bench)
+app.command()(chaos.chaos)
 app.add_typer(lineage.app)
 app.add_typer(images.app)
 
