@@ -22,7 +22,7 @@ RECOVERY_SECONDS = 180
 CLOCK_STEP = "+10m"
 """Step of a process's clock, in the syntax of libfaketime."""
 
-CLOCK_LIBRARIES = ("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/faketime/libfaketime.so.1")
+CLOCK_LIBRARIES = ("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1", "/usr/lib/faketime/libfaketimeMT.so.1")
 SMALL_DISK_MIB = 2048
 BALLAST = ".ballast"
 
