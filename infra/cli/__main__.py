@@ -3,7 +3,19 @@
 
 import typer
 
-from infra.cli import benchmarks, chaos, images, lifecycle, lineage, rendering, services, setup, testing, verification
+from infra.cli import (
+    benchmarks,
+    chaos,
+    images,
+    lifecycle,
+    lineage,
+    rendering,
+    replay,
+    services,
+    setup,
+    testing,
+    verification,
+)
 
 app = typer.Typer(
     name="lab",
@@ -34,6 +46,7 @@ app.command(name="test", context_settings={"ignore_unknown_options": True})(test
 app.command()(benchmarks.bench)
 app.command()(chaos.chaos)
 app.add_typer(lineage.app)
+app.add_typer(replay.app)
 app.add_typer(images.app)
 
 if __name__ == "__main__":

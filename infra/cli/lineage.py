@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | diff | rebuild | compact | backup | restore`.
+"""`lab lineage check | impact | origin | cause | diff | rebuild | compact | backup | restore`.
 
 Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
 
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +15,13 @@ import typer
 from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
 from infra.cli.lineage_administration import compact, rebuild
 from infra.cli.lineage_backup import backup, restore
-from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json, load_graph
+from infra.cli.lineage_cause import Period, cause_of
+from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json, instant, load_graph
 from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.toolchain import Artifacts
+from lineage.checks.cause import render_json, render_text
 from lineage.checks.diff import diff_graphs
 from lineage.checks.http_client import KEY_VARIABLE
 from lineage.checks.node_lookup import Unresolved, resolve
@@ -101,6 +104,25 @@ def origin(
 ) -> None:
     """Show everything that a dataset or column is derived from."""
     _print_reach("origin", node, url or _service_url(stack), depth, json_file)
+
+
+@app.command()
+@lineage_command
+def cause(
+    node: NodeArgument,
+    since: Annotated[str, typer.Option(help="Time at which the number was still right: -2h, RFC 3339.")],
+    until: Annotated[str, typer.Option(help="Time at which it was wrong: now, -10m, RFC 3339.")] = "now",
+    baseline: Annotated[str, typer.Option(help="Period before --since that is compared with: 12h, 7d.")] = "1d",
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Show what changed upstream of a wrong number, most likely cause first."""
+    now = datetime.now(UTC)
+    period = Period.of(instant(since, now), instant(until, now), baseline)
+    finding = cause_of(url or _service_url(stack), node, period)
+    _write_report(json_file, json.dumps(render_json(finding), indent=2) + "\n")
+    out.print(render_text(finding), markup=False, end="")
 
 
 # `-10m` is an argument, not options; for the same reason `--stack` has no short form here.

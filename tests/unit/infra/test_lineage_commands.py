@@ -241,3 +241,35 @@ def test_relative_and_absolute_times():
     for text in ("10m", "-10", "-10y", "tomorrow", "-99999999999d", ""):
         with pytest.raises(LabError, match="not a file, a URL or a time"):
             as_of_time(text, now)
+
+
+def test_cause_of_a_changed_number(url, tmp_path):
+    report = tmp_path / "cause.json"
+    period = ("--since", "2026-01-01T00:05:00Z", "--until", "2026-01-01T00:20:00Z")
+    code, text, _ = run_lineage("cause", "sales/stats#total", *period, "--url", url, "--json", report)
+    assert (code, json.loads(report.read_text())["explained"]) == (0, False)
+    assert "the data themselves changed" in text
+
+    (etl, _) = events()
+    grown = event("etl", 15, [dataset("orders", KAFKA, "price", "list_price")], etl["outputs"], run=3)
+    with urlopen(Request(f"{url}/api/v1/lineage", json.dumps(grown).encode(), JSON), timeout=60):
+        pass
+    code, text, _ = run_lineage("cause", "sales/stats#total", *period, "--url", url, "--json", report)
+    assert code == 0
+    assert "columns added: list_price" in text
+    (cause,) = json.loads(report.read_text())["causes"]
+    assert (cause["node"]["name"], cause["run"]) == ("orders", "00000000-0000-7000-8000-000000000003")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--since", "now"], "is not before --until"),
+        (["--since", "yesterday"], "'yesterday' is not a time"),
+        (["--since", "-1h", "--baseline", "long"], "--baseline 'long' is not a duration; write 12h or 7d"),
+    ],
+)
+def test_cause_rejects_periods_that_are_none(url, words, message):
+    code, _, error = run_lineage("cause", "sales/stats#total", *words, "--url", url)
+    assert code == 2
+    assert message in error

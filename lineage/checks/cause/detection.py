@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Detection of changes in the run events of upstream jobs."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from lineage.checks.cause.change import Change, ChangeKind
+from lineage.checks.cause.facts import DatasetFacts, RunFacts
+from lineage.checks.cause.upstream import Upstream
+from lineage.events import DatasetId, JobId
+
+MIN_BASELINE = 4
+"""Number of earlier values with which a volume or an interval is compared; fewer prove nothing."""
+
+MIN_VOLUME_SHARE = 0.2
+"""Smallest relative change of a volume that counts. Data that vary more have a wider limit: see `MAD_FACTOR`."""
+
+MAD_FACTOR = 6.0
+"""Number of median absolute deviations of the baseline beyond which a volume has changed."""
+
+MISSING_INTERVALS = 2.5
+"""Number of usual intervals without a run after which a run is missing."""
+
+_MAX_SHOWN = 300
+"""Characters of a former or new definition that a report shows."""
+
+
+def detect(facts: Iterable[RunFacts], upstream: Upstream, since: int, until: int) -> list[Change]:
+    """Return the changes after `since`, by time; events before it are the baseline.
+
+    Args:
+        facts: facts of run events of any jobs, in any order; those of other jobs than `upstream.jobs` are skipped.
+        upstream: what the wrong number is derived from.
+        since, until: ns since 1970.
+    """
+    by_job: dict[JobId, list[RunFacts]] = defaultdict(list)
+    for fact in facts:
+        if fact.job in upstream.jobs and fact.at <= until:
+            by_job[fact.job].append(fact)
+    changes: list[Change] = []
+    for job, history in by_job.items():
+        history.sort(key=lambda fact: fact.at)
+        changes += _definitions(history, since)
+        changes += _failures(history, since)
+        changes += _missing_runs(job, history, since, until)
+        changes += _dataset_changes(history, upstream, since)
+    return sorted(changes, key=lambda change: change.at)
+
+
+def _definitions(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
+    """Yield changes of the facets that define a job. A facet that an event lacks has not changed."""
+    known: dict[str, str] = {}
+    for fact in history:
+        for name, content in fact.definition.items():
+            before = known.get(name)
+            known[name] = content
+            if before is not None and before != content and fact.at > since:
+                yield Change(
+                    kind=ChangeKind.DEFINITION,
+                    node=fact.job,
+                    at=fact.at,
+                    run=fact.run,
+                    job=fact.job,
+                    summary=f"the definition of the job changed ({name})",
+                    before=_shortened(before),
+                    after=_shortened(content),
+                )
+
+
+def _failures(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
+    """Yield runs that failed after `since` and after which no run completed."""
+    failed: RunFacts | None = None
+    for fact in history:
+        if fact.state == "FAIL" and fact.at > since:
+            failed = failed or fact
+        elif fact.state == "COMPLETE" or (fact.state == "RUNNING" and fact.is_streaming):
+            failed = None
+    if failed is not None:
+        yield Change(
+            kind=ChangeKind.FAILURE,
+            node=failed.job,
+            at=failed.at,
+            run=failed.run,
+            job=failed.job,
+            summary=f"the run failed: {failed.error or 'no reason was reported'}",
+        )
+
+
+def _missing_runs(job: JobId, history: Sequence[RunFacts], since: int, until: int) -> Iterator[Change]:
+    """Yield a batch job that no longer runs at its usual interval."""
+    starts = [fact.at for fact in history if fact.state == "START"]
+    if any(fact.is_streaming for fact in history) or len(starts) <= MIN_BASELINE:
+        return
+    usual = median(later - earlier for earlier, later in pairwise(starts))
+    due = starts[-1] + usual
+    if due > since and until - starts[-1] > MISSING_INTERVALS * usual:
+        yield Change(
+            kind=ChangeKind.MISSING_RUN,
+            node=job,
+            at=int(due),
+            run="",
+            job=job,
+            summary=f"no run since {(until - starts[-1]) / 1e9:.0f} s; the usual interval is {usual / 1e9:.0f} s",
+        )
+
+
+def _dataset_changes(history: Sequence[RunFacts], upstream: Upstream, since: int) -> Iterator[Change]:
+    """Yield changes of each dataset as one job reports it: other jobs may spell its types in another way."""
+    by_dataset: dict[tuple[DatasetId, bool], list[tuple[RunFacts, DatasetFacts]]] = defaultdict(list)
+    for fact in history:
+        for facts in fact.datasets:
+            if facts.dataset in upstream.datasets:
+                by_dataset[facts.dataset, facts.is_output].append((fact, facts))
+    for reports in by_dataset.values():
+        yield from _schemas(reports, since)
+        yield from _edges(reports, since)
+        yield from _volumes(reports, since)
+        yield from _assertions(reports, since)
+        yield from _tags(reports, since)
+
+
+_Reports = Sequence[tuple[RunFacts, DatasetFacts]]
+
+
+def _schemas(reports: _Reports, since: int) -> Iterator[Change]:
+    known: Mapping[str, str] | None = None
+    for fact, facts in reports:
+        if facts.schema is None or facts.schema == known:
+            continue
+        before, known = known, facts.schema
+        if before is None or fact.at <= since:
+            continue
+        removed = before.keys() - known.keys()
+        added = known.keys() - before.keys()
+        retyped = {name for name in before.keys() & known.keys() if before[name] != known[name]}
+        if removed or added or retyped:
+            yield _change(
+                ChangeKind.SCHEMA,
+                fact,
+                facts.dataset,
+                "; ".join(
+                    [
+                        *([f"columns added: {', '.join(sorted(added))}"] if added else []),
+                        *([f"columns removed: {', '.join(sorted(removed))}"] if removed else []),
+                        *(f"type of {name}: {before[name]}, now {known[name]}" for name in sorted(retyped)),
+                    ]
+                ),
+                removed=frozenset(removed | retyped),
+                added=frozenset(added),
+            )
+
+
+def _edges(reports: _Reports, since: int) -> Iterator[Change]:
+    known = None
+    for fact, facts in reports:
+        if facts.edges is None or facts.edges == known:
+            continue
+        before, known = known, facts.edges
+        if before is None or fact.at <= since:
+            continue
+        fields = frozenset(field for field, _, _ in before ^ known)
+        lost, new = len(before - known), len(known - before)
+        yield _change(
+            ChangeKind.EDGES,
+            fact,
+            facts.dataset,
+            f"{fact.job.name} derives {', '.join(sorted(fields - {''})) or 'the rows'} differently:"
+            f" {lost} column edges removed, {new} added",
+            removed=fields,
+        )
+
+
+def _volumes(reports: _Reports, since: int) -> Iterator[Change]:
+    """Yield a volume whose median after `since` differs from the baseline's by more than its usual variation."""
+    values: list[tuple[RunFacts, DatasetFacts, int]] = [
+        (fact, facts, facts.rows) for fact, facts in reports if facts.rows is not None
+    ]
+    baseline = [rows for fact, _, rows in values if fact.at <= since]
+    later = [(fact, facts, rows) for fact, facts, rows in values if fact.at > since]
+    if len(baseline) < MIN_BASELINE or not later:
+        return
+    usual = median(baseline)
+    variation = median(abs(rows - usual) for rows in baseline)
+    limit = max(MIN_VOLUME_SHARE * usual, MAD_FACTOR * variation)
+    now = median(rows for _, _, rows in later)
+    if abs(now - usual) <= limit:
+        return
+    fact, facts, _ = next(one for one in later if abs(one[2] - usual) > limit)
+    verb = "wrote" if facts.is_output else "read"
+    yield _change(
+        ChangeKind.VOLUME,
+        fact,
+        facts.dataset,
+        f"{fact.job.name} {verb} {now:.0f} rows, before {usual:.0f} ({now / usual - 1:+.0%})"
+        if usual
+        else f"{fact.job.name} {verb} {now:.0f} rows, before none",
+    )
+
+
+def _assertions(reports: _Reports, since: int) -> Iterator[Change]:
+    known: frozenset[Any] = frozenset()
+    for fact, facts in reports:
+        if facts.failed is None:
+            continue
+        new, known = facts.failed - known, facts.failed
+        if new and fact.at > since:
+            names = ", ".join(sorted(f"{one.name}{f' of {one.column}' if one.column else ''}" for one in new))
+            columns = frozenset(one.column for one in new if one.column)
+            yield _change(ChangeKind.QUALITY, fact, facts.dataset, f"failed assertions: {names}", removed=columns)
+
+
+def _tags(reports: _Reports, since: int) -> Iterator[Change]:
+    known = None
+    for fact, facts in reports:
+        if facts.tags is None or facts.tags == known:
+            continue
+        before, known = known, facts.tags
+        if before is not None and fact.at > since:
+            yield _change(ChangeKind.TAGS, fact, facts.dataset, f"tags: {', '.join(sorted(before ^ known))}")
+
+
+def _change(
+    kind: ChangeKind,
+    fact: RunFacts,
+    dataset: DatasetId,
+    summary: str,
+    removed: frozenset[str] = frozenset(),
+    added: frozenset[str] = frozenset(),
+) -> Change:
+    return Change(
+        kind=kind, node=dataset, at=fact.at, run=fact.run, job=fact.job, summary=summary, removed=removed, added=added
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Upstream columns, datasets and jobs of a dataset or column, with distances in jobs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from lineage.checks.node_lookup import Node
+from lineage.events import DatasetId, JobId
+
+
+class Column(NamedTuple):
+    """A column of a dataset."""
+
+    dataset: DatasetId
+    field: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset.namespace}/{self.dataset.name}#{self.field}"
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """Upstream columns, datasets and jobs of a dataset or column, with their distances in jobs.
+
+    Attributes:
+        start: the dataset or column.
+        columns: columns that contribute to it, itself included. Distance 0 is its own dataset.
+        datasets: the datasets of `columns`, and those that decide on its rows.
+        jobs: jobs between them; the job that writes `start` has distance 1.
+    """
+
+    start: Node
+    columns: Mapping[Column, int]
+    datasets: Mapping[DatasetId, int]
+    jobs: Mapping[JobId, int]
+
+    @classmethod
+    def of_origin(cls, origin: Mapping[str, Any]) -> "Upstream":
+        """Parse a response of `/api/v1/origin`."""
+        start = origin["start"]
+        own, field = DatasetId(start["namespace"], start["name"]), start.get("field")
+        columns = {
+            Column(DatasetId(row["namespace"], row["name"]), row["field"]): row["distance"] for row in origin["columns"]
+        }
+        datasets = {DatasetId(row["namespace"], row["name"]): row["distance"] for row in origin["datasets"]}
+        jobs = {JobId(row["namespace"], row["name"]): row["distance"] for row in origin["jobs"]}
+        return cls(
+            Node(start["namespace"], start["name"], field),
+            columns | ({} if field is None else {Column(own, field): 0}),
+            datasets | {own: 0},
+            jobs,
+        )
+
+    def has_column_of(self, dataset: DatasetId, fields: frozenset[str]) -> bool:
+        """Return True if one of the fields contributes; each field of `start` does if it is a whole dataset."""
+        if self.start.field is None and dataset == (self.start.namespace, self.start.name):
+            return True
+        return any(Column(dataset, field) in self.columns for field in fields)
+
+    def contributes(self, dataset: DatasetId) -> bool:
+        """Return True if any column of the dataset contributes to `start`."""
+        return self.datasets.get(dataset) == 0 or any(column.dataset == dataset for column in self.columns)

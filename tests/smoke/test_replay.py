@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drift in a real lab: every job is green, the statistics are 30 % too low, and the lineage names the cause.
+
+It adds a column to `orders`, so it is the last file of the folder.
+"""
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from infra.cli.replay import METRIC, NEW_COLUMN
+from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from tests.smoke.delivery import await_delivery
+from tests.smoke.expected_windows import parse_price
+
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
+
+ORDERS = 600
+
+
+@pytest.fixture(scope="module")
+def replayed(lab):
+    """Start the shop, replay the drift, and stop the shop; return the rows of the time before it, and the output."""
+    before = set(lab.stores.rows(TOPIC_ORDERS))
+    assert lab.lab("start", "shop").status == 0
+    result = lab.lab("replay", "drift", "--orders", str(ORDERS))
+    lab.lab("stop", "shop")
+    assert result.status == 0, result.text
+    await_delivery(lab.stores)
+    return before, result.text
+
+
+def test_statistics_miss_thirty_percent_of_the_drifted_revenue(lab, replayed):
+    before, _ = replayed
+    rows = [row for key, row in lab.stores.rows(TOPIC_ORDERS).items() if key not in before]
+    drifted = [parse_price(row[NEW_COLUMN]) for row in rows if row[NEW_COLUMN] is not None]
+    during = [row for row in rows if row[NEW_COLUMN] is not None or parse_price(row["price"]) is not None]
+    assert len(during) >= ORDERS
+    assert all(row["price"] is None for row in rows if row[NEW_COLUMN] is not None)
+    statistics = sum(row["total_price"] for row in lab.table(TABLE_SUPPLIER_STATS).to_pylist())
+    booked = sum((parse_price(row["price"]) or Decimal(0)) for row in lab.stores.rows(TOPIC_ORDERS).values())
+    # The shop wrote on while the statistics ran, so they contain at most what is booked in `price`.
+    assert statistics <= booked
+    assert sum(drifted) > 0
+    share = sum(drifted) / (sum(drifted) + sum(parse_price(row["price"]) or Decimal(0) for row in during[:ORDERS]))
+    assert Decimal("0.2") < share < Decimal("0.4")
+
+
+def test_replay_reports_the_share(replayed):
+    _, text = replayed
+    share = float(text.partition("%, are missing in")[0].rpartition(" ")[2])
+    assert 29 <= share <= 31
+
+
+def test_every_job_is_green(lab, replayed):
+    states = {
+        job["name"]: job["latestRun"]["state"]
+        for job in lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs", limit=100)["jobs"]
+        if job["latestRun"]
+    }
+    assert [name for name, state in states.items() if state == "FAILED"] == []
+
+
+def test_lineage_names_the_new_column_as_the_cause(lab, replayed, tmp_path):
+    report = tmp_path / "cause.json"
+    assert lab.lab("lineage", "cause", METRIC, "--since", "-30m", "--json", str(report)).status == 0
+    causes = json.loads(report.read_text())["causes"]
+    top = next(cause for cause in causes if NEW_COLUMN in cause["columns"])
+    assert (top["kind"], top["node"]["name"]) == ("schema", TOPIC_ORDERS)
+    assert NEW_COLUMN in replayed[1].partition("  1. schema of ")[2]

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cause of a wrong number: fifty seeded incidents and ten controls, and single rules."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from lineage.checks.cause import ChangeKind, find_cause, render_json, render_text
+from lineage.events.timestamps import parse_time
+from tests.unit.lineage.incidents import KINDS, SINCE, UNTIL, incident
+
+SEEDS = range(5)
+CONTROLS = range(10)
+SINCE_NS, UNTIL_NS = parse_time(SINCE.isoformat()), parse_time(UNTIL.isoformat())
+ORDERS, TOTALS = "orders", "totals"
+
+ORIGIN = {
+    "start": {"namespace": "db", "name": TOTALS, "field": "total"},
+    "columns": [{"namespace": "db", "name": ORDERS, "field": "price", "distance": 1}],
+    "datasets": [{"namespace": "db", "name": ORDERS, "distance": 1}],
+    "jobs": [{"namespace": "jobs", "name": "sum", "distance": 1}],
+}
+
+
+def finding_of(found):
+    return find_cause(found.origin, found.events, SINCE_NS, UNTIL_NS)
+
+
+def is_right(found):
+    """Return whether the top cause is the answer; for a control, whether nothing is blamed."""
+    cause = finding_of(found).cause
+    if found.answer is None:
+        return cause is None
+    kinds, name = found.answer
+    return cause is not None and cause.change.kind in kinds and cause.change.node.name == name
+
+
+def event(at, schema=None, rows=None, sql="SELECT 1", state="COMPLETE", run="r1", job="sum", **facets):
+    """Return an event of the job that reads `orders` and writes `totals`."""
+    orders = {"namespace": "db", "name": ORDERS, "facets": {}, "inputFacets": {}}
+    if schema:
+        orders["facets"]["schema"] = {"fields": [{"name": name, "type": kind} for name, kind in schema.items()]}
+    if rows is not None:
+        orders["inputFacets"]["inputStatistics"] = {"rowCount": rows}
+    return {
+        "eventTime": f"2026-03-02T{at}:00Z",
+        "eventType": state,
+        "run": {"runId": run, "facets": facets},
+        "job": {"namespace": "jobs", "name": job, "facets": {"sql": {"query": sql}}},
+        "inputs": [orders],
+        "outputs": [{"namespace": "db", "name": TOTALS}],
+    }
+
+
+def causes_of(*events, since="06:00", until="12:00"):
+    times = (parse_time(f"2026-03-02T{time}:00Z") for time in (since, until))
+    return find_cause(ORIGIN, events, *times)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_top_cause_of_seeded_incidents_is_the_answer(kind):
+    wrong = [seed for seed in SEEDS if not is_right(incident(kind, seed))]
+    assert wrong == []
+
+
+def test_no_change_is_blamed_where_only_the_data_changed():
+    blamed = {seed: finding_of(incident("control", seed)).cause for seed in CONTROLS}
+    assert {seed: cause for seed, cause in blamed.items() if cause is not None} == {}
+
+
+def test_order_of_events_is_irrelevant():
+    found = incident("column removed", 1)
+    assert render_json(finding_of(found)) == render_json(
+        find_cause(found.origin, reversed(found.events), SINCE_NS, UNTIL_NS)
+    )
+
+
+def test_change_before_the_number_was_right_is_no_cause():
+    old, new = {"price": "string"}, {"price": "string", "list_price": "string"}
+    assert causes_of(event("01:00", old), event("05:00", new), event("07:00", new)).causes == ()
+    assert causes_of(event("01:00", old), event("07:00", new)).cause.change.added == {"list_price"}
+
+
+def test_added_column_of_a_dataset_on_the_path_names_its_first_run():
+    new = {"price": "string", "list_price": "string"}
+    finding = causes_of(
+        event("01:00", {"price": "string"}), event("08:00", new, run="r8"), event("09:00", new, run="r9")
+    )
+    assert (finding.cause.change.kind, finding.cause.change.run) == (ChangeKind.SCHEMA, "r8")
+    assert "columns added: list_price" in render_text(finding)
+
+
+def test_retyped_column_beside_the_path_is_listed_and_not_blamed():
+    finding = causes_of(
+        event("01:00", {"price": "string", "item": "int"}), event("08:00", {"price": "string", "item": "string"})
+    )
+    assert finding.cause is None
+    assert "the data themselves changed" in render_text(finding)
+    assert "type of item: int, now string" in render_text(finding)
+
+
+def test_fewer_rows_are_a_symptom_of_a_changed_job():
+    usual = [event(f"0{hour}:00"[:5], rows=1000, run=f"r{hour}") for hour in range(1, 6)]
+    changed = [event(f"0{hour}:00", rows=600, sql="SELECT 2", run=f"r{hour}") for hour in range(7, 10)]
+    finding = causes_of(*usual, *changed)
+    assert finding.cause.change.kind is ChangeKind.DEFINITION
+    assert [change.kind for change in finding.cause.explains] == [ChangeKind.VOLUME]
+    alone = causes_of(*usual, *[event(f"0{hour}:00", rows=600, run=f"r{hour}") for hour in range(7, 10)])
+    assert alone.cause.change.kind is ChangeKind.VOLUME
+
+
+def test_volume_without_enough_history_is_not_compared():
+    assert causes_of(event("01:00", rows=1000), event("07:00", rows=10)).causes == ()
+
+
+def test_failure_that_a_later_run_repaired_is_no_cause():
+    failed = event("07:00", state="FAIL", run="r7", errorMessage={"message": "no space left"})
+    assert causes_of(event("01:00"), failed, event("08:00", run="r8")).causes == ()
+    assert "no space left" in causes_of(event("01:00"), failed).cause.change.summary
+
+
+def test_changes_of_other_jobs_are_not_considered():
+    assert causes_of(event("01:00", job="other"), event("07:00", job="other", sql="SELECT 2")).causes == ()
+
+
+def test_report_is_json_with_evidence():
+    finding = causes_of(event("01:00"), event("07:00", sql="SELECT 0.7", run="r7"))
+    (row,) = render_json(finding)["causes"]
+    assert json.loads(json.dumps(row)) == row
+    assert (row["kind"], row["run"], row["before"]) == ("definition", "r7", '{"query": "SELECT 1"}')
+
+
+def test_incidents_contain_what_could_be_blamed_wrongly():
+    """The harmless changes of the histories are detected, so that controls are not passed by blindness."""
+    kinds = Counter(cause.change.kind for seed in CONTROLS for cause in finding_of(incident("control", seed)).causes)
+    assert kinds[ChangeKind.SCHEMA] >= len(CONTROLS)
+    assert kinds[ChangeKind.TAGS] >= 1
