@@ -5,7 +5,6 @@ import argparse
 import logging
 import os
 import signal
-import threading
 from dataclasses import dataclass
 from types import FrameType
 
@@ -14,6 +13,7 @@ from jobs.shop.orders import Mix
 from jobs.shop.pace import Pace
 from jobs.shop.tables import OPTIONAL
 from jobs.shop.writer import ShopWriter, Work
+from lineagelab_common.stop_signal import STOP_SIGNALS, StopSignal
 
 STOP_SECONDS = 1.5
 """Seconds for the current transaction after a stop signal. If cut off, it is repeated by the next run."""
@@ -65,13 +65,13 @@ def main() -> int:
     """Write orders until a stop signal; return 1 for errors that require intervention."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     arguments = parse()
-    stop = threading.Event()
+    stop = StopSignal()
 
     def request_stop(_number: int, _frame: FrameType | None) -> None:
         stop.set()
         signal.setitimer(signal.ITIMER_REAL, STOP_SECONDS)
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in STOP_SIGNALS:
         signal.signal(number, request_stop)
     signal.signal(signal.SIGALRM, _cut_off)
     try:

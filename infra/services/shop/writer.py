@@ -50,7 +50,7 @@ def shop_service(site: Site, settings: Settings) -> Service:
                 *("--late-rate", f"{shop_settings.shop_late_rate:g}"),
                 *(("--optional", CURRENCY_COLUMN) if shop_settings.shop_currency else ()),
             ),
-            uses=("infra.namespaces",),
+            uses=("infra.namespaces", "lineagelab_common"),
         ),
         # Starts after the source, so that every row is captured when it is written. Rows that exist before would be
         # read by the source's initial snapshot, which restarts, and emits them again, if it is interrupted.

@@ -3,16 +3,15 @@
 
 import logging
 import os
-import signal
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_common.spool import Spool
+from lineagelab_common.stop_signal import StopSignal
 from lineagelab_flink import checkpoints, lifecycle, statistics
 from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
@@ -282,12 +281,7 @@ def run(definition: JobDefinition, settings: LauncherSettings, *, once: bool = F
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)
-    stop = threading.Event()
-
-    def request_stop(number: int, frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, request_stop)
+    stop = StopSignal()
+    stop.install()
     log.info("supervising %s, definition %s", definition.name, definition.identity)
     return 0 if Launcher(definition, settings, stop, once=once).run() else 1

@@ -5,25 +5,18 @@ Between two runs only this process is alive, no JVM. The interval is the delay f
 the first run waits as long. A failed run is logged and retried after the interval.
 """
 
-import signal
 import sys
-import threading
 from collections.abc import Sequence
-from types import FrameType
 
+from lineagelab_common.stop_signal import StopSignal
 from lineagelab_spark import launch
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run until SIGTERM or SIGINT, which also stop the current run; return 0."""
     every = float(arguments[0])
-    stopped = threading.Event()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        stopped.set()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, stop)
+    stopped = StopSignal()
+    stopped.install()
     while not stopped.wait(every):
         ending = launch.launch(arguments[1:])
         if ending.stop_requested:
