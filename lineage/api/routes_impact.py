@@ -10,9 +10,16 @@ from fastapi import APIRouter, Query, Response
 from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
 from lineage.api.schemas import graph as schemas
 from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
-from lineage.events import DatasetId, JsonObject, canonical_json, identity_json
+from lineage.events import JsonObject, canonical_json
 from lineage.graph.adjacency import Column
-from lineage.graph.traversal import ReachedDataset, ReachedNode, Step, Traversal
+from lineage.graph.reach_json import (
+    column_json,
+    reached_column_json,
+    reached_dataset_json,
+    reached_job_json,
+    step_json,
+)
+from lineage.graph.traversal import ReachedDataset, ReachedNode, Traversal
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
@@ -50,12 +57,12 @@ async def _traversal_response(service: Service, start: Column, depth: int | None
     search = Traversal(service.lineage, service.graph, start, downstream, depth)
     try:
         await run_cooperatively(search.steps(), lambda: search.size)
-        columns = await _rows_json(search.found.columns, _reached_column_json)
-        datasets = await _rows_json(search.found.datasets, _reached_dataset_json)
-        jobs = await _rows_json(search.found.jobs, lambda job, how: identity_json(job) | _reach_json(how))
+        columns = await _rows_json(search.found.columns, reached_column_json)
+        datasets = await _rows_json(search.found.datasets, reached_dataset_json)
+        jobs = await _rows_json(search.found.jobs, reached_job_json)
     finally:
         await run_cooperatively(search.free())
-    parts = (columns, datasets, jobs, canonical_json(_column_json(start)))
+    parts = (columns, datasets, jobs, canonical_json(column_json(start)))
     return Response(b'{"columns":%b,"datasets":%b,"jobs":%b,"start":%b}' % parts, media_type="application/json")
 
 
@@ -72,35 +79,5 @@ async def _rows_json(found: Mapping[_Key, _Reached], row: Callable[[_Key, _Reach
 
 async def _edges_json(how: ReachedNode) -> bytes:
     """Return the key `edges` with its value: as many edges as there are jobs, or only one."""
-    encoded = [
-        canonical_json(_step_json(step)) async for part in in_slices(how.steps, _ROWS_PER_SLICE) for step in part
-    ]
+    encoded = [canonical_json(step_json(step)) async for part in in_slices(how.steps, _ROWS_PER_SLICE) for step in part]
     return b'"edges":[%b]' % b",".join(sorted(encoded))
-
-
-def _reached_column_json(column: Column, how: ReachedNode) -> JsonObject:
-    return _column_json(column) | _reach_json(how)
-
-
-def _reached_dataset_json(dataset: DatasetId, reached: ReachedDataset) -> JsonObject:
-    return identity_json(dataset) | _reach_json(reached.how) | {"whole": reached.whole}
-
-
-def _reach_json(how: ReachedNode) -> JsonObject:
-    """Return a row without its edges."""
-    return {"distance": how.distance, "certain": how.certain, "edges": []}
-
-
-def _step_json(step: Step) -> JsonObject:
-    return {
-        "job": identity_json(step.job),
-        "input": _column_json(step.source),
-        "output": _column_json(step.output),
-        "type": step.type,
-        "subtype": step.subtype,
-        "masking": step.masking,
-    }
-
-
-def _column_json(column: Column) -> JsonObject:
-    return identity_json(column.dataset) | ({} if column.field is None else {"field": column.field})

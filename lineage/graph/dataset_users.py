@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index of the jobs that use the name of a dataset, in inputs, outputs or facets."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from lineage.events.ids import DatasetId, JobId
 
@@ -15,20 +15,16 @@ class DatasetUsers:
     def __init__(self) -> None:
         self._jobs: dict[DatasetId, tuple[JobId, ...] | set[JobId]] = {}
 
-    def add(self, name: DatasetId, job: JobId) -> None:
-        """Add a job; idempotent."""
+    def add(self, name: DatasetId, job: JobId) -> bool:
+        """Add a job; return False if it was there."""
         jobs = self._jobs.get(name, ())
         if job in jobs:
-            return
+            return False
         if isinstance(jobs, set):
             jobs.add(job)
         else:
             self._jobs[name] = (*jobs, job) if len(jobs) < _MAX_TUPLE else {*jobs, job}
-
-    def add_all(self, names: Iterable[DatasetId], job: JobId) -> None:
-        """Add a job to several names; idempotent."""
-        for name in names:
-            self.add(name, job)
+        return True
 
     def forget(self, name: DatasetId) -> None:
         """Remove a name whose record is not in memory."""

@@ -2,13 +2,14 @@
 """Graph export as canonical JSON: the definition of graph equality in tests and in the contract check."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
-from lineage.events.ids import JobId, JsonObject, identity_json
+from lineage.events.ids import DatasetId, JobId, JsonObject, identity_json
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
 from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.job_dependencies import JobDependency
 from lineage.graph.job_lineage import JobLineage
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import SETTLED, run_outcome
@@ -43,6 +44,19 @@ def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
     return export
 
 
+def export_part(lineage: LineageRecords, graph: Graph, jobs: Set[JobId], datasets: Set[DatasetId]) -> JsonObject:
+    """Return the rows of `export_graph` of some jobs and datasets; the graph must be refreshed."""
+    rows = _empty_rows()
+    for job in jobs:
+        rows["jobs"].append(_job_json(lineage, graph, job))
+        _add_edges(rows, job, graph.job_lineages[job])
+    for dataset in datasets:
+        rows["datasets"].append(_dataset_json(lineage, lineage.datasets[dataset]))
+    for dependency in sorted({found for job in jobs for found in graph.job_lineages[job].dependencies}):
+        rows["jobDependencies"].append(_dependency_json(dependency))
+    return {"version": EXPORT_VERSION, **{key: sorted(found, key=canonical_json) for key, found in rows.items()}}
+
+
 def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> Iterator[None]:
     """Fill `export` as `export_graph` does, in steps of some milliseconds.
 
@@ -50,10 +64,7 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
     """
     while graph.refresh_some(_NODES_PER_STEP):
         yield
-    rows: dict[str, list[JsonObject]] = {
-        key: []
-        for key in ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished", "jobDependencies")
-    }
+    rows = _empty_rows()
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
         rows["jobs"].append(_job_json(lineage, graph, job))
         _add_edges(rows, job, view)
@@ -66,13 +77,21 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
         if count % _NODES_PER_STEP == 0:
             yield
     for dependency in sorted(graph.job_dependencies):
-        row = {"upstream": identity_json(dependency.upstream), "downstream": identity_json(dependency.downstream)}
-        rows["jobDependencies"].append(row)
+        rows["jobDependencies"].append(_dependency_json(dependency))
     export["version"] = EXPORT_VERSION
     for key, found in rows.items():
         ordered: list[JsonObject] = []
         export[key] = ordered
         yield from _sort_steps(found, ordered)
+
+
+def _empty_rows() -> dict[str, list[JsonObject]]:
+    keys = ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished", "jobDependencies")
+    return {key: [] for key in keys}
+
+
+def _dependency_json(dependency: JobDependency) -> JsonObject:
+    return {"upstream": identity_json(dependency.upstream), "downstream": identity_json(dependency.downstream)}
 
 
 def _sort_steps(rows: list[JsonObject], ordered: list[JsonObject]) -> Iterator[None]:

@@ -72,7 +72,7 @@ _RELEASED_PER_STEP = 100
 class Unsaved:
     """Records that have changed since they were saved; runs also if they have left memory.
 
-    `lineages` are jobs whose lineage was derived again.
+    `lineages` are jobs whose lineage was derived again, `uses` datasets that a job used for the first time.
     """
 
     catalog: set[CatalogKey] = field(default_factory=set)
@@ -81,9 +81,10 @@ class Unsaved:
     namespaces: set[str] = field(default_factory=set)
     runs: set[RunId] = field(default_factory=set)
     lineages: set[JobId] = field(default_factory=set)
+    uses: set[tuple[DatasetId, JobId]] = field(default_factory=set)
 
     def __len__(self) -> int:
-        named = (self.catalog, self.datasets, self.jobs, self.namespaces, self.runs, self.lineages)
+        named = (self.catalog, self.datasets, self.jobs, self.namespaces, self.runs, self.lineages, self.uses)
         return sum(len(names) for names in named)
 
 
@@ -249,7 +250,7 @@ class LineageRecords:
         self.touched.add(record.id)
         if not self._users_restored:
             used = {dataset for _, dataset in record.ever_declared}
-            self._users.add_all(used | _datasets_of_facets(record.facets, record.declared), record.id)
+            self._add_uses(used | _datasets_of_facets(record.facets, record.declared), record.id)
 
     def restore_entry(self, key: CatalogKey, entry: CatalogEntry) -> None:
         """Insert a restored entry of the catalog."""
@@ -312,7 +313,7 @@ class LineageRecords:
             return
         if not self._users_restored:
             named = {*run.named_inputs, *run.named_outputs} | _datasets_of_facets(run.job_facets, run)
-            self._users.add_all(named, run.id.job)
+            self._add_uses(named, run.id.job)
         for name in self._changed_by.get(run.id, ()):
             self._settle(name)
 
@@ -429,7 +430,7 @@ class LineageRecords:
         if self.archive is not None:
             self.unsaved.datasets.add(name)
         if event.job is not None:
-            self._users.add(name, event.job)
+            self._add_uses((name,), event.job)
         if event.locations:
             self._join_default(name, record, event.locations)
         if record.names is not None:
@@ -538,6 +539,11 @@ class LineageRecords:
         self.touched.add(job)
         for changes in self._followers:
             changes.jobs.add(job)
+
+    def _add_uses(self, names: Iterable[DatasetId], job: JobId) -> None:
+        for name in names:
+            if self._users.add(name, job) and self.archive is not None:
+                self.unsaved.uses.add((name, job))
 
     def restore_users(self, name: DatasetId, jobs: Iterable[JobId]) -> None:
         """Restore the jobs that use the name of a dataset; what is restored later states no others."""

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries of the graph at a past time, which is built from the log in a subprocess.
+"""Queries of the graph at a past time, or of a part of it, which a subprocess builds from the log.
 
 The event loop is not blocked; the subprocess reads the same file and exits with its result.
 """
 
 import asyncio
+import json
 import logging
 import os
 import sys
@@ -13,12 +14,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lineage.store.event_store import EventStore
-from lineage.store.graph_as_of import COMPACTED, Compacted
+from lineage.store.graph_as_of import Compacted
 
 logger = logging.getLogger(__name__)
 
 _MAX_CACHED_RESULTS = 8
 """Number of cached results: a page that moves back and forth requests the same times."""
+
+COMPACTED, UNKNOWN_NODE, NO_DATASET = 3, 4, 5
+"""Exit codes of the subprocess."""
+
+_Key = tuple[int, str | None]
+"""Time (ns) and question, if it is about one node."""
 
 _QUERY_TIMEOUT = 300
 """Timeout of one query: enough for a million events."""
@@ -29,6 +36,14 @@ _MAX_QUEUED_QUERIES = 8
 
 class AsOfQueryFailed(Exception):
     """A query failed; a retry may succeed."""
+
+
+class NoNode(Exception):
+    """No event until the time of the query names its node."""
+
+
+class NoDataset(Exception):
+    """The node of the query is a job, which has neither impact nor origin."""
 
 
 class TooManyAsOfQueries(Exception):
@@ -45,7 +60,7 @@ class AsOfQueries:
         self._log = log
         self._rules = rules
         self._state_file = state_file
-        self._results: OrderedDict[int, bytes] = OrderedDict()
+        self._results: OrderedDict[_Key, bytes] = OrderedDict()
         self._running: int | None = None
         self._outdated = False
         self._waiting = 0
@@ -54,8 +69,8 @@ class AsOfQueries:
 
     def invalidate(self, time: int) -> None:
         """Discard results that a new event with this time (ns) makes outdated."""
-        for at in [at for at in self._results if at >= time]:
-            del self._results[at]
+        for key in [key for key in self._results if key[0] >= time]:
+            del self._results[key]
         if self._running is not None and self._running >= time:
             self._outdated = True
 
@@ -65,7 +80,19 @@ class AsOfQueries:
         self._outdated = True
 
     async def graph(self, at: int) -> bytes:
-        """Return the graph export (canonical JSON) of all events of event time `at` (ns) and before.
+        """Return the graph export (canonical JSON) of all events of event time `at` (ns) and before; see `_answer`."""
+        return await self._answer((at, None))
+
+    async def about_node(self, at: int, answer: str, node: str, depth: int | None) -> bytes:
+        """Return an answer (canonical JSON) about a node (see `lineage.past`) as of time `at` (ns); see `_answer`.
+
+        Raises:
+            NoNode, NoDataset: there is none.
+        """
+        return await self._answer((at, json.dumps([answer, node, depth])))
+
+    async def _answer(self, key: _Key) -> bytes:
+        """Return a result, from the cache if it is there.
 
         Raises:
             Compacted: retention has compacted events after that time.
@@ -77,7 +104,7 @@ class AsOfQueries:
         self._waiting += 1
         try:
             async with self._lock:
-                return self._results[at] if at in self._results else await self._run_query(at)
+                return self._results[key] if key in self._results else await self._run_query(key)
         finally:
             self._waiting -= 1
 
@@ -87,22 +114,23 @@ class AsOfQueries:
             self._process.kill()
             await self._process.wait()
 
-    async def _run_query(self, at: int) -> bytes:
-        self._running, self._outdated = at, False
+    async def _run_query(self, key: _Key) -> bytes:
+        self._running, self._outdated = key[0], False
         try:
-            answer = await self._run_subprocess(at)
+            answer = await self._run_subprocess(*key)
         finally:
             self._running = None
         if not self._outdated:
-            self._results[at] = answer
+            self._results[key] = answer
             while len(self._results) > _MAX_CACHED_RESULTS:
                 self._results.popitem(last=False)
         return answer
 
-    async def _run_subprocess(self, at: int) -> bytes:
+    async def _run_subprocess(self, at: int, question: str | None) -> bytes:
         state = self._state_file()
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lineage.store.graph_as_of", self._log.location, str(at)),
+            *(sys.executable, "-m", "lineage.past", self._log.location, str(at)),
+            *(["--question", question] if question else []),
             *(["--rules", str(self._rules)] if self._rules else []),
             *(["--state", str(state), "--log-identity", self._log.identity] if state else []),
             env={**os.environ, **self._log.environment},
@@ -118,6 +146,10 @@ class AsOfQueries:
             await self.close()
         if self._process.returncode == COMPACTED:
             raise Compacted(int(out))
+        if self._process.returncode == UNKNOWN_NODE:
+            raise NoNode
+        if self._process.returncode == NO_DATASET:
+            raise NoDataset
         if self._process.returncode != 0:
             logger.error("as-of query failed: %s", err.decode(errors="replace").strip())
             raise AsOfQueryFailed(f"its subprocess exited with code {self._process.returncode}")

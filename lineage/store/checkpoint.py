@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checkpoints: changed records are written to the state file in steps, while events are applied in between."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
 
 from lineage.events.ids import DatasetId, JobId, RunId
-from lineage.events.own_facets import CatalogKey, EntryKind
+from lineage.events.own_facets import CatalogKey, CatalogStatement, EntryKind
 from lineage.graph.adjacency import Graph
+from lineage.graph.name_links import NameLink, links_of_names, links_of_statement
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import (
     Key,
@@ -57,6 +58,18 @@ def mark_unsaved(lineage: LineageRecords, key: Key) -> None:
             unsaved.runs.add(RunId(identity[2], JobId(*identity[:2])))
 
 
+def restored_links(lineage: LineageRecords, key: Key) -> Iterable[NameLink]:
+    """Return the pairs of names that the record of a snapshot connects (see `lineage.graph.name_links`)."""
+    if key.subject is Subject.CATALOG:
+        entry = CatalogKey(EntryKind(key.identity[0]), key.identity[1])
+        return links_of_statement(CatalogStatement(entry, lineage.catalog[entry].content, deleted=False))
+    if key.subject is Subject.DATASET:
+        name = DatasetId(*key.identity)
+        names = lineage.nodes.by_name[name].names
+        return links_of_names(name, names) if names is not None else ()
+    return ()
+
+
 def _save_some(lineage: LineageRecords, graph: Graph, state: StateFile, limit: int) -> None:
     unsaved = lineage.unsaved
     runs = _taken(unsaved.runs, limit)
@@ -70,6 +83,8 @@ def _save_some(lineage: LineageRecords, graph: Graph, state: StateFile, limit: i
         *(namespace_snapshot(lineage, namespace) for namespace in _taken(unsaved.namespaces, limit)),
     ]
     state.write(found)
+    state.index.write()
+    state.index.add_uses(_taken(unsaved.uses, limit))
     state.write_lineages((job, graph.packed(job)) for job in _taken(unsaved.lineages, limit))
 
 

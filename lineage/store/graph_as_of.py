@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m lineage.store.graph_as_of LOG NANOSECONDS`: write the graph of a log as of a time.
+"""The whole graph of a log as of a time, made of a past state and the events after it, or of all events.
 
-`LOG` is a file, or the URL of a Postgres database, whose password is in the environment. `--state` is the state file of
-the service, which has past states: with it, few events are read.
-
-Safe beside a running service: it reads one consistent snapshot and takes no lock. Exit code 3 if retention has
-compacted events after that time; it then writes the earliest time that can be queried.
+Safe beside a running service: it reads one consistent snapshot and takes no lock.
 """
 
-import argparse
-import gc
 import logging
-import os
 import sqlite3
-import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -22,27 +15,23 @@ from lineage.events import EventError, canonical_json
 from lineage.events.ids import RunId
 from lineage.graph import Graph, LineageRecords, export_graph
 from lineage.graph.snapshot import Key, Snapshot, restore
-from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
 from lineage.store.past_states import past_state, restored_state
-from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress
 from lineage.store.rows import (
     PAGE,
     EventRow,
     StoredEvent,
     compacted_through,
     event_rows,
+    events_of,
     history_of_run,
     known_since,
     snapshot_page,
     stored_events,
 )
 from lineage.store.run_loader import RunLoader
-from lineage.store.state_file import state_digest
 
 logger = logging.getLogger(__name__)
-
-COMPACTED = 3
 
 
 class Compacted(Exception):
@@ -68,12 +57,15 @@ def graph_at(path: Path, at: int, reader: EventReader, state: State | None = Non
     Raises:
         Compacted: retention has compacted later events.
     """
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-    try:
-        connection.execute("BEGIN")
+    with closing(snapshot_of_file(path)) as connection:
         return canonical_json(export_as_of(FileRows(connection), at, reader, state))
-    finally:
-        connection.close()
+
+
+def snapshot_of_file(path: Path) -> sqlite3.Connection:
+    """Open a file for reading one consistent snapshot of it."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection.execute("BEGIN")
+    return connection
 
 
 class LogRows(Protocol):
@@ -93,6 +85,12 @@ class LogRows(Protocol):
 
     def event_rows(self, after: int, until: int) -> list[EventRow]:
         """Return a page of rows after number `after`, of event time (ns) `until` or before."""
+
+    def events_of(self, runs: Iterable[str], hashes: Iterable[bytes], after: int, until: int) -> Iterable[EventRow]:
+        """Return the rows of the events of runs, and of those with some hashes, after number `after`.
+
+        Of event time (ns) `until` or before, in order of arrival.
+        """
 
 
 class FileRows:
@@ -121,6 +119,13 @@ class FileRows:
         """Return a page of rows after number `after`, of event time (ns) `until` or before."""
         return event_rows(self._connection, after, PAGE, until)
 
+    def events_of(self, runs: Iterable[str], hashes: Iterable[bytes], after: int, until: int) -> Iterable[EventRow]:
+        """Return the rows of the events of runs, and of those with some hashes, after number `after`.
+
+        Of event time (ns) `until` or before, in order of arrival.
+        """
+        return events_of(self._connection, runs, hashes, after, until)
+
 
 def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None = None) -> dict[str, object]:
     """Return the graph export of a log's events of time `at` (ns) and before.
@@ -128,9 +133,7 @@ def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None
     Raises:
         Compacted: retention has compacted later events.
     """
-    since = log.known_since()
-    if since is not None and at < since:
-        raise Compacted(since)
+    check_known(log, at)
     if state is not None:
         try:
             return _export_with(state, log, at, reader)
@@ -139,10 +142,16 @@ def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None
     return _export_of_all(log, at, reader)
 
 
+def check_known(log: LogRows, at: int) -> None:
+    """Raise Compacted if retention has compacted events after time `at` (ns)."""
+    since = log.known_since()
+    if since is not None and at < since:
+        raise Compacted(since)
+
+
 def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
     """Return the graph export, made of a past state if one fits."""
-    with closing(sqlite3.connect(f"{state.path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)) as file:
-        file.execute("BEGIN")
+    with closing(snapshot_of_file(state.path)) as file:
         (digest,) = file.execute("SELECT digest FROM checkpoint").fetchone()
         found = past_state(file, at, log.compacted_through()) if digest == state.digest else None
         if found is None:
@@ -154,10 +163,15 @@ def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> di
 
 def _export_of_all(log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
     """Return the graph export, made of all events."""
+    return export_graph(*whole_graph(log, at, reader))
+
+
+def whole_graph(log: LogRows, at: int, reader: EventReader) -> tuple[LineageRecords, Graph]:
+    """Return records and graph as of time `at` (ns), made of all events."""
     lineage = LineageRecords()
     _restore_compacted(log, lineage)
     _apply_events(log, 0, at, reader, lineage)
-    return export_graph(lineage, Graph(lineage))
+    return lineage, Graph(lineage)
 
 
 def _restore_compacted(log: LogRows, lineage: LineageRecords) -> None:
@@ -177,36 +191,3 @@ def _apply_events(log: LogRows, place: int, at: int, reader: EventReader, lineag
             except EventError as error:
                 logger.warning("event %s is left out: %s", stored.original.hash.hex(), error)
         place = rows[-1].seq
-
-
-def _graph_of(location: str, at: int, reader: EventReader, state: State | None) -> bytes:
-    if not location.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
-        return graph_at(Path(location), at, reader, state)
-    # Imported here: without Postgres, the service does not need the driver.
-    from lineage.store.postgres.rows_as_of import rows_of
-
-    with rows_of(PostgresAddress(location, os.environ.get(PASSWORD))) as log:
-        return canonical_json(export_as_of(log, at, reader, state))
-
-
-def _main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("log")
-    parser.add_argument("at", type=int)
-    parser.add_argument("--rules", type=Path)
-    parser.add_argument("--state", type=Path)
-    parser.add_argument("--log-identity", default="", help="of the log that the state must be of")
-    given = parser.parse_args()
-    rules = read_rules(given.rules) if given.rules else Rules()
-    state = State(given.state, state_digest(rules, given.log_identity)) if given.state else None
-    sys.stdout.buffer.write(_graph_of(given.log, given.at, EventReader(rules), state))
-
-
-if __name__ == "__main__":
-    # Folding makes no cycles, and the process ends with its query.
-    gc.disable()
-    try:
-        _main()
-    except Compacted as error:
-        sys.stdout.write(str(error.since))
-        sys.exit(COMPACTED)

@@ -6,7 +6,9 @@ time. So it takes the events between two past states, instead of all.
 """
 
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,6 +31,8 @@ CREATE TABLE past_states (
 CREATE TABLE past_parts (
     position INTEGER NOT NULL,
     part INTEGER NOT NULL,
+    kind TEXT,                    -- kind and key of the first record; null: lineages
+    key TEXT,
     body BLOB NOT NULL,           -- zstd of MessagePack: rows of `records`, or of `lineages`
     PRIMARY KEY (position, part)
 ) STRICT, WITHOUT ROWID;
@@ -46,6 +50,8 @@ CREATE TABLE removed_runs (       -- runs that left the archive, as events of th
     several_starts INTEGER NOT NULL,
     record BLOB
 ) STRICT;
+CREATE INDEX removed_runs_by_id ON removed_runs (run);
+CREATE INDEX removed_runs_of_job ON removed_runs (job);
 CREATE TRIGGER run_removed AFTER DELETE ON runs BEGIN
     INSERT INTO removed_runs SELECT old.number, max(position), old.job, old.time, old.hash, old.run, old.edges,
         old.dropped, old.detail, old.ended, old.several_starts, old.record
@@ -60,10 +66,11 @@ _EVENTS_PER_RECORD = 2
 """Events between two past states for each record: bounds their size to that of some hundred bytes for each event."""
 
 _ROWS_PER_PART = 500
-_LEVEL = 1
-"""Level of compression; 500 records together take a fifth of what single ones do."""
+"""Records that are compressed together, which takes a fifth of the space of single ones."""
 
-_TEMPORARY = (
+_LEVEL = 1
+
+_RUNS = (
     "CREATE TEMP TABLE removed (number INTEGER PRIMARY KEY)",
     """CREATE TEMP VIEW runs AS SELECT * FROM (
         SELECT number, {columns} FROM main.runs
@@ -71,6 +78,10 @@ _TEMPORARY = (
     ) WHERE number <= {last_run} AND number NOT IN (SELECT number FROM temp.removed)""",
     """CREATE TEMP TRIGGER run_is_read INSTEAD OF DELETE ON runs
     BEGIN INSERT INTO removed VALUES (old.number); END""",
+)
+"""Archived runs as of a past state, which hide those of now."""
+
+_TEMPORARY = (
     "CREATE TEMP TABLE jobs (number INTEGER PRIMARY KEY, namespace TEXT, name TEXT, archived INTEGER DEFAULT 0)",
     """INSERT INTO temp.jobs SELECT number, namespace, name,
         coalesce((SELECT runs FROM (SELECT job, count(*) AS runs FROM temp.runs GROUP BY job) WHERE job = number), 0)
@@ -81,7 +92,13 @@ _TEMPORARY = (
     "CREATE TEMP TABLE statements AS SELECT * FROM main.statements WHERE false",
     "CREATE TEMP TABLE records AS SELECT * FROM main.records WHERE false",
 )
-"""Tables of the archive as of a past state, which hide those of now. Statements about datasets are not in the graph."""
+"""Other tables of the archive as of a past state, which hide those of now.
+
+Statements about datasets are not in the graph.
+"""
+
+_CACHED_PARTS = 128
+"""Parts in memory, some 0.5 MB each."""
 
 _RUN_COLUMNS = "job, time, hash, run, edges, dropped, detail, ended, several_starts, record"
 
@@ -139,7 +156,8 @@ class PastStates:
         parts = chain(self._parts(records, _record_rows), self._parts(lineages, _lineage_rows))
         for number, part in enumerate(parts):
             packed = zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(part))
-            connection.execute("INSERT INTO past_parts VALUES (?, ?, ?)", (position, number, packed))
+            first = part.records[0][:2] if part.records else (None, None)
+            connection.execute("INSERT INTO past_parts VALUES (?, ?, ?, ?, ?)", (position, number, *first, packed))
         self._due = self._next_after(position)
 
     def remove_before(self, position: int) -> None:
@@ -173,6 +191,48 @@ def past_state(connection: sqlite3.Connection, at: int, since: int) -> PastState
     return PastState(*row) if row else None
 
 
+def show_archived_runs(connection: sqlite3.Connection, found: PastState) -> None:
+    """Let `runs` be the archived runs as of a past state, for this connection."""
+    values = {"columns": _RUN_COLUMNS, "position": found.position, "last_run": found.last_run}
+    for statement in _RUNS:
+        connection.execute(statement.format_map(values))
+
+
+class PastRecords:
+    """Records of a past state by key: the parts that have them are read when they are used."""
+
+    def __init__(self, connection: sqlite3.Connection, found: PastState) -> None:
+        self._connection = connection
+        self._position = found.position
+        query = "SELECT kind, key, part FROM past_parts WHERE position = ? AND kind IS NOT NULL ORDER BY part"
+        rows = connection.execute(query, (found.position,)).fetchall()
+        self._firsts = [(kind, key) for kind, key, _ in rows]
+        self._numbers = [part for *_, part in rows]
+        self._part = lru_cache(_CACHED_PARTS)(self._read)
+
+    def record(self, kind: str, key: str) -> Snapshot | None:
+        """Return the record with a key, or None."""
+        at = bisect_right(self._firsts, (kind, key)) - 1
+        content = self._part(self._numbers[at]).get((kind, key)) if at >= 0 else None
+        return None if content is None else decompressed_record(kind, key, content)
+
+    def between(self, kind: str, first: str, last: str) -> list[Snapshot]:
+        """Return the records of a kind with keys from `first` to `last`."""
+        begin = max(0, bisect_right(self._firsts, (kind, first)) - 1)
+        end = bisect_right(self._firsts, (kind, last))
+        return [
+            decompressed_record(*key, content)
+            for part in self._numbers[begin:end]
+            for key, content in self._part(part).items()
+            if key[0] == kind and first <= key[1] <= last
+        ]
+
+    def _read(self, part: int) -> dict[tuple[str, str], bytes]:
+        query = "SELECT body FROM past_parts WHERE position = ? AND part = ?"
+        (body,) = self._connection.execute(query, (self._position, part)).fetchone()
+        return {(kind, key): content for kind, key, content in _read_part(body).records}
+
+
 def restored_state(
     connection: sqlite3.Connection, found: PastState, load: Callable[[RunId], RunRecord]
 ) -> tuple[LineageRecords, Graph]:
@@ -183,9 +243,9 @@ def restored_state(
     Raises:
         ValueError: the past state is damaged.
     """
+    show_archived_runs(connection, found)
     for statement in _TEMPORARY:
-        values = {"columns": _RUN_COLUMNS, "position": found.position, "last_run": found.last_run}
-        connection.execute(statement.format_map(values))
+        connection.execute(statement)
     lineage = LineageRecords(StateArchive(connection, load))
     graph = Graph(lineage)
     runs: list[Snapshot] = []

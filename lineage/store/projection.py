@@ -11,7 +11,7 @@ from lineage.graph import Graph, LineageRecords
 from lineage.graph.snapshot import Key, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
-from lineage.store.checkpoint import mark_unsaved, save_steps
+from lineage.store.checkpoint import mark_unsaved, restored_links, save_steps
 from lineage.store.event_store import EventStore
 from lineage.store.horizons import Horizons
 from lineage.store.rows import StoredEvent
@@ -96,6 +96,8 @@ class Projection:
         self.applied += 1
         try:
             self.lineage.apply(event)
+            if self.state is not None:
+                self.state.index.add(event)
         except Exception as error:
             logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
             self._park_event(DeadLetterKind.FOLD, event.order.hash, repr(error))
@@ -184,6 +186,7 @@ class Projection:
         for count, snapshot in enumerate(self._log.snapshots.all(), start=1):
             restore(self.lineage, [snapshot])
             if self.state is not None:
+                self.state.index.add_links(restored_links(self.lineage, snapshot.key))
                 mark_unsaved(self.lineage, snapshot.key)
                 job = self._archive_restored(snapshot.key, job)
             if count % _EVENTS_PER_STEP == 0:

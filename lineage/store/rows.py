@@ -4,8 +4,8 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from lineage.events import EventError, Original, canonical_json, read_original
 from lineage.events.ids import RunId
@@ -14,6 +14,8 @@ from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
 from lineage.store.horizons import END_OF_TIME
 from lineage.store.segments import Bodies
+
+_Value = TypeVar("_Value")
 
 PAGE = 500
 MAX_PAGE_BYTES = 16 * 2**20
@@ -60,6 +62,35 @@ def event_rows(connection: sqlite3.Connection, after: int, limit: int, until: in
     return read_rows(connection, query, (after, until, limit))
 
 
+def events_of(
+    connection: sqlite3.Connection, runs: Iterable[str], hashes: Iterable[bytes], after: int, until: int
+) -> Iterator[EventRow]:
+    """Yield the rows of the events of runs, and of those with some hashes, after number `after`.
+
+    Of event time (ns) `until` or before, in order of arrival, so that each segment is read once.
+    """
+    found: set[int] = set()
+    for column, values in (("run", list(runs)), ("hash", list(hashes))):
+        for part in batched(values, PAGE):
+            query = f"SELECT seq FROM events WHERE {column} IN ({_places(part)}) AND seq > ? AND event_time <= ?"
+            found.update(seq for (seq,) in connection.execute(query, (*part, after, until)))
+    bodies = Bodies(connection)
+    for numbers in batched(sorted(found), PAGE):
+        query = f"{SELECT_EVENTS} WHERE e.seq IN ({_places(numbers)}) ORDER BY e.seq"
+        for row in bodies.joined(connection.execute(query, numbers)):
+            yield EventRow(*row)
+
+
+def batched(values: Sequence[_Value], size: int) -> Iterator[Sequence[_Value]]:
+    """Yield up to `size` values each."""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def _places(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
 def read_rows(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> list[EventRow]:
     """Return the rows of a query that starts with `SELECT_EVENTS`, a page of them at most."""
     rows = Bodies(connection).joined(connection.execute(query, values))
@@ -91,7 +122,7 @@ def stored_event(row: EventRow) -> StoredEvent:
     return StoredEvent(row.seq, row.received_at, original)
 
 
-def stored_events(rows: list[EventRow], on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
+def stored_events(rows: Iterable[EventRow], on_damaged: DamagedRowHandler) -> Iterator[StoredEvent]:
     """Yield the events of rows; damaged rows go to `on_damaged`."""
     for row in rows:
         try:

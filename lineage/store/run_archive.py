@@ -29,7 +29,7 @@ _CACHED = 8192
 """Sets of edges in memory."""
 
 _COLUMNS = "job, time, hash, run, edges, dropped, detail, ended"
-_INSERT = f"INSERT INTO runs ({_COLUMNS}, several_starts, record, parents) VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+_INSERT = f"INSERT INTO runs ({_COLUMNS}, several_starts, record, parents, first) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 _BACKWARDS = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND time <= ? ORDER BY time DESC"
 _STARTED_LATER = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND time >= ? AND NOT several_starts ORDER BY time"
 _SEVERAL_STARTS = f"SELECT {_COLUMNS} FROM runs WHERE job = ? AND several_starts"
@@ -84,7 +84,7 @@ class StoredRuns:
         row = self._run_row(run.id.job, ArchivedRun(run.entry, starts, run.terminal))
         body = None if run.is_short else packed_content(encode_run(run, starts))
         parents = named_parents(run.facets.values()) if run.terminal is None else None
-        self._connection.execute(_INSERT, (*row, body, parents))
+        self._connection.execute(_INSERT, (*row, body, parents, run.span.first.time))
         self._jobs.count(row[0], 1)
 
     def record(self, run: RunId) -> RunRecord:

@@ -18,7 +18,7 @@ import lineage
 from lineage.events.ids import JobId
 from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
-from lineage.store import past_states
+from lineage.store import history_index, past_states
 from lineage.store.rows import row_key
 from lineage.store.run_retention import named_parents
 from lineage.store.state_records import packed_content, state_record
@@ -66,7 +66,8 @@ CREATE TABLE runs (
     ended INTEGER,          -- nanoseconds
     several_starts INTEGER NOT NULL,
     record BLOB,            -- null: it is made of the events of the run
-    parents TEXT            -- as in records
+    parents TEXT,           -- as in records
+    first INTEGER NOT NULL  -- first event, nanoseconds
 ) STRICT;
 CREATE TABLE datasets (
     number INTEGER PRIMARY KEY,
@@ -126,11 +127,12 @@ class StateFile:
             for pragma in _PRAGMAS:
                 self.connection.execute(f"PRAGMA {pragma}")
             if not self.connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                self.connection.executescript(f"BEGIN; {_SCHEMA} {past_states.SCHEMA} COMMIT;")
+                self.connection.executescript(f"BEGIN; {_SCHEMA} {past_states.SCHEMA} {history_index.SCHEMA} COMMIT;")
                 self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
             self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
             self.connection.execute("BEGIN")
             self.past_states = past_states.PastStates(self.connection)
+            self.index = history_index.HistoryIndex(self.connection)
             self.reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         except sqlite3.Error:
             self.connection.close()

@@ -15,7 +15,10 @@ _CACHED = 4096
 """Columns in memory."""
 
 _INSERT = "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_SELECT = "SELECT time, hash, job, run, read, columns, version FROM statements WHERE dataset = ?"
+_SELECT = (
+    "SELECT time, hash, job, run, read, columns, version FROM statements"
+    " WHERE dataset = (SELECT number FROM datasets WHERE namespace = ? AND name = ?)"
+)
 
 _Row = tuple[int, bytes, int | None, bytes | str | None, int, int | None, str | None]
 
@@ -50,7 +53,7 @@ class StoredStatements:
 
     def statements(self, dataset: DatasetId) -> list[DatasetStatement]:
         """Return all archived statements about a dataset, in any order."""
-        rows = self._connection.execute(_SELECT, (self._datasets.number(dataset),)).fetchall()
+        rows = self._connection.execute(_SELECT, dataset).fetchall()
         return [self._statement(row) for row in rows]
 
     def statements_of(self, dataset: DatasetId) -> int:

@@ -6,6 +6,7 @@ import sqlite3
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.records import LineageRecords
 from lineage.graph.snapshot import Key, Snapshot, Subject, restore, run_position
+from lineage.store.history_index import run_keys
 from lineage.store.rows import row_key
 from lineage.store.state_records import state_record
 
@@ -33,8 +34,5 @@ class CheckpointRecords:
         return state_record(*row)
 
     def _runs(self, job: JobId) -> list[Snapshot]:
-        # Keys of runs are those of their jobs with the UUID: `[namespace,name,UUID]`.
-        _, key = row_key(Key(Subject.JOB, tuple(job)))
-        first = key.removesuffix("]") + ","
-        rows = self._connection.execute(_RUNS, (first, first.removesuffix(",") + "-")).fetchall()
+        rows = self._connection.execute(_RUNS, run_keys(job)).fetchall()
         return sorted((state_record(*row) for row in rows), key=run_position)

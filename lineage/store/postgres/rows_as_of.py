@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of one consistent snapshot of the log in Postgres."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from lineage.events.ids import RunId
@@ -9,8 +9,8 @@ from lineage.graph.snapshot import Key, Snapshot
 from lineage.store.postgres import sql
 from lineage.store.postgres.address import PostgresAddress
 from lineage.store.postgres.connections import Connection
-from lineage.store.postgres.reading import ReadingConnection, history_of_run, read_events, snapshot_page
-from lineage.store.rows import PAGE, EventRow, StoredEvent
+from lineage.store.postgres.reading import ReadingConnection, bodies, history_of_run, read_events, snapshot_page
+from lineage.store.rows import PAGE, EventRow, StoredEvent, batched
 
 
 class PostgresRows:
@@ -31,6 +31,18 @@ class PostgresRows:
     def event_rows(self, after: int, until: int) -> list[EventRow]:
         """Return a page of rows after number `after`, of event time (ns) `until` or before."""
         return read_events(self._connection, sql.EVENTS_AFTER, (after, until, PAGE))
+
+    def events_of(self, runs: Iterable[str], hashes: Iterable[bytes], after: int, until: int) -> Iterator[EventRow]:
+        """Yield the rows of the events of runs, and of those with some hashes, after number `after`.
+
+        Of event time (ns) `until` or before, in order of arrival.
+        """
+        found = self._connection.execute(sql.EVENT_NUMBERS, (list(runs), list(hashes), after, until), binary=True)
+        numbers = [seq for (seq,) in found]
+        read = bodies(self._connection)
+        for part in batched(sorted(numbers), PAGE):
+            for row in read.joined(self._connection.execute(sql.NUMBERED_EVENTS, (part,), binary=True)):
+                yield EventRow(*row)
 
     def compacted_through(self) -> int:
         """Return the greatest number of a compacted event; 0 if there is none."""

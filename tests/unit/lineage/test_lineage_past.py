@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers about one node at a past time: those of the fold of all events until then."""
+
+import random
+from contextlib import closing
+
+import pytest
+from lineage_events import RULES, body, dataset, facet, read
+from lineage_run_histories import RunHistories
+from test_lineage_run_archive import READER, Restarts
+
+from lineage.events import canonical_json
+from lineage.graph import Graph, fold_events
+from lineage.marquez import node_id
+from lineage.past import query
+from lineage.past.answers import Answer, NoDataset, Question, UnknownNode, answer
+from lineage.past.neighbours import WholeGraph
+from lineage.past.query import answer_as_of
+from lineage.store import past_states
+from lineage.store.graph_as_of import Compacted, FileRows, State, snapshot_of_file, whole_graph
+
+assert READER.rules is RULES
+
+
+def answer_or_error(ask, *given):
+    try:
+        return canonical_json(ask(*given))
+    except (UnknownNode, NoDataset) as error:
+        return type(error).__name__
+
+
+def questions_about(nodes, chance):
+    """Return every kind of question about every node, each with a random depth."""
+    for node in nodes:
+        for kind in Answer:
+            depths = [0, 1, 2, 5] if kind in (Answer.GRAPH, Answer.LINEAGE) else [0, 1, 2, None]
+            yield Question(kind, node, chance.choice(depths))
+
+
+def history(seed):
+    """Return events of several applications that share datasets, with other names, renamings and catalog entries."""
+    chance = random.Random(seed)
+    contents = [event.original.body for part in range(2) for event in RunHistories(100 * seed + part).make()]
+    for content in contents:
+        for found in (*content.get("inputs", ()), *content.get("outputs", ())):
+            facets = found["facets"]
+            if chance.random() < 0.15:
+                facets["symlinks"] = facet(identifiers=aliases(chance))
+            if chance.random() < 0.1:
+                facets["lifecycleStateChange"] = change(chance)
+    for _ in range(12):
+        contents.append(declaration(chance))
+    contents.sort(key=lambda content: content["eventTime"])
+    return contents
+
+
+def aliases(chance):
+    names = chance.sample(["a", "b", "c", "d", "other a", "other b"], chance.randint(0, 2))
+    return [{"namespace": dataset("a")["namespace"], "name": name, "type": "TABLE"} for name in names]
+
+
+def change(chance):
+    if chance.random() < 0.5:
+        return facet(lifecycleStateChange="DROP")
+    previous = {"namespace": dataset("a")["namespace"], "name": chance.choice("abcd")}
+    return facet(lifecycleStateChange="RENAME", previousIdentifier=previous)
+
+
+def declaration(chance):
+    """Return a job event, or a dataset event."""
+    second = chance.randint(0, 120)
+    if chance.random() < 0.5:
+        names = chance.sample("abcd", 2)
+        return body(
+            None,
+            second,
+            job=chance.choice(["batch", "declared"]),
+            inputs=[dataset(names[0])],
+            outputs=[dataset(names[1])],
+        )
+    found = dataset(chance.choice("abcd"))
+    found["facets"]["schema"] = facet(fields=[{"name": chance.choice("xyz"), "type": "int"}])
+    content = body(None, second)
+    for key in ("job", "run", "inputs", "outputs"):
+        content.pop(key, None)
+    return {**content, "schemaURL": content["schemaURL"].replace("RunEvent", "DatasetEvent"), "dataset": found}
+
+
+@pytest.mark.parametrize("compacting", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_answers_about_a_past_node_are_those_of_the_events_until_then(tmp_path, monkeypatch, seed, compacting):
+    monkeypatch.setattr(past_states, "_MIN_EVENTS", 20)
+    monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
+    monkeypatch.setattr(past_states, "_ROWS_PER_PART", 3)
+    chance = random.Random(seed)
+    contents = history(seed)
+    for at in chance.sample(range(len(contents)), 6 if seed % 2 else 0):  # some arrive late
+        contents.insert(min(len(contents), at + chance.randrange(40)), contents.pop(at))
+    service = Restarts(tmp_path, max_recalled=seed % 4, max_in_memory=seed % 3)
+    for count, content in enumerate(contents):
+        service.store(content)
+        if chance.random() < 0.2:
+            service.save()
+        if chance.random() < 0.03:
+            service.restart()
+        if compacting and count == len(contents) // 3:
+            service.compact()
+    events = [read(content) for content in contents]
+    state = State(service.state.state.path, service.state.state.digest)
+    nodes = [node_id(name) for name in (*service.state.lineage.jobs, *service.state.lineage.nodes.by_name)]
+    nodes += [f"datasetField:{':'.join(name)}:y" for name in service.state.lineage.datasets]
+    answered, read_whole = 0, []
+    monkeypatch.setattr(query, "whole_graph", lambda *given: read_whole.append(1) or whole_graph(*given))
+    for at in chance.sample(sorted({event.order.time for event in events}), 12):
+        lineage = fold_events(event for event in events if event.order.time <= at)
+        whole = WholeGraph(lineage, Graph(lineage))
+        for question in questions_about(chance.sample(nodes, 4), chance):
+            expected = answer_or_error(answer, whole, question, READER, at)
+            with closing(snapshot_of_file(tmp_path / "lineage.db")) as log:
+                try:
+                    found = answer_or_error(answer_as_of, FileRows(log), at, READER, question, state)
+                except Compacted:
+                    continue
+                assert found == expected, (question, at)
+                answered += 1
+    assert answered > 80
+    assert compacting or not read_whole
+    assert len(read_whole) < answered / 2
+    service.close()
