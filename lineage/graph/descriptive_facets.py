@@ -66,7 +66,7 @@ class DescriptiveFacets(Facets):
                 self._join_described(order, name, value)
             else:
                 known = self._registers.get(name)
-                if known is None or known.order < order:
+                if known is None or known.yields_to(order, value):
                     self._registers[name] = Register(order, packed_facet(name, value))
 
     def merge(self, other: Facets) -> None:
@@ -118,7 +118,7 @@ class DescriptiveFacets(Facets):
     def _join_described(self, order: Order, name: str, value: JsonObject) -> None:
         producer, registers = _producer_of(value), self._by_producer.setdefault(name, {})
         known = registers.get(producer)
-        if known is not None and known.order >= order:
+        if known is not None and not known.yields_to(order, value):
             return
         registers[producer] = Register(order, value)
         self._merged.pop(name, None)

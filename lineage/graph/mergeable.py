@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lineage.events.event import Order
 from lineage.events.ids import JsonObject
+from lineage.events.strict_json import canonical_json
 from lineage.graph.packed_json import PackedJson, StoredJson, digest_of, packed_facet, plain_facet
 
 
@@ -26,6 +27,15 @@ class Register(NamedTuple):
         """Return whether the value is a tombstone."""
         return not isinstance(self.stored, PackedJson) and self.stored.get("_deleted") is True
 
+    def yields_to(self, order: Order, value: StoredJson) -> bool:
+        """Return whether the value of another event replaces this one.
+
+        One event may name a dataset under two names with different facets; of these the greater canonical JSON wins.
+        """
+        if self.order != order or self.stored is value:
+            return self.order < order
+        return canonical_json(self.value) < canonical_json(plain_facet(value))
+
 
 class Facets:
     """Facets of one job, run or dataset, each in its own register: an event changes only those that it carries."""
@@ -40,7 +50,7 @@ class Facets:
         """Merge facets: the later one in total order wins."""
         for name, value in (facets or {}).items():
             known = self._registers.get(name)
-            if known is None or known.order < order:
+            if known is None or known.yields_to(order, value):
                 self._registers[name] = Register(order, packed_facet(name, value))
 
     def merge(self, other: "Facets") -> None:

@@ -10,8 +10,8 @@ from lineage_run_histories import RunHistories
 from test_lineage_run_archive import READER, Restarts
 
 from lineage.events import canonical_json
-from lineage.graph import Graph, fold_events
-from lineage.marquez import node_id
+from lineage.graph import Graph, LineageRecords, fold_events
+from lineage.marquez import Catalog, node_id
 from lineage.past import query
 from lineage.past.answers import Answer, NoDataset, Question, UnknownNode, answer
 from lineage.past.neighbours import WholeGraph
@@ -20,6 +20,10 @@ from lineage.store import past_states
 from lineage.store.graph_as_of import Compacted, FileRows, State, snapshot_of_file, whole_graph
 
 assert READER.rules is RULES
+
+
+LOGICAL = "hive://metastore"
+TABLES = ("shop.a", "shop.b", "shop.c")
 
 
 def answer_or_error(ask, *given):
@@ -44,7 +48,9 @@ def history(seed):
     for content in contents:
         for found in (*content.get("inputs", ()), *content.get("outputs", ())):
             facets = found["facets"]
-            if chance.random() < 0.15:
+            if chance.random() < 0.2:
+                found.update(namespace=LOGICAL, name=chance.choice(TABLES))
+            if chance.random() < 0.2:
                 facets["symlinks"] = facet(identifiers=aliases(chance))
             if chance.random() < 0.1:
                 facets["lifecycleStateChange"] = change(chance)
@@ -55,8 +61,10 @@ def history(seed):
 
 
 def aliases(chance):
-    names = chance.sample(["a", "b", "c", "d", "other a", "other b"], chance.randint(0, 2))
-    return [{"namespace": dataset("a")["namespace"], "name": name, "type": "TABLE"} for name in names]
+    """Return names of tables, and of places of data, which cannot be aliases of another one."""
+    names = [(LOGICAL, name) for name in TABLES] + [(dataset("a")["namespace"], name) for name in "abcd"]
+    found = chance.sample(names, chance.randint(0, 2))
+    return [{"namespace": namespace, "name": name, "type": "TABLE"} for namespace, name in found]
 
 
 def change(chance):
@@ -84,6 +92,29 @@ def declaration(chance):
     for key in ("job", "run", "inputs", "outputs"):
         content.pop(key, None)
     return {**content, "schemaURL": content["schemaURL"].replace("RunEvent", "DatasetEvent"), "dataset": found}
+
+
+def every_answer(lineage):
+    """Return what is answered about every node."""
+    whole = WholeGraph(lineage, Graph(lineage))
+    nodes = [node_id(name) for name in sorted((*lineage.jobs, *lineage.nodes.by_name))]
+    questions = [Question(kind, node, 3) for node in nodes for kind in (Answer.GRAPH, Answer.LINEAGE, Answer.ORIGIN)]
+    catalog = Catalog(lineage, whole.graph, 10**18)
+    datasets = {str(name): canonical_json(catalog.dataset(name)) for name in lineage.datasets}
+    return datasets, [answer_or_error(answer, whole, question, READER, 10**18) for question in questions]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_answers_are_a_function_of_the_set_of_events(seed):
+    chance = random.Random(seed)
+    events = [read(content) for content in history(seed)]
+    expected = every_answer(fold_events(events))
+    for _ in range(2):
+        chance.shuffle(events)
+        lineage = LineageRecords()
+        for event in [*events, *chance.choices(events, k=10)]:
+            lineage.apply(event)
+        assert every_answer(lineage) == expected
 
 
 @pytest.mark.parametrize("compacting", [False, True])
