@@ -92,6 +92,9 @@ _CHECKPOINT_SHARE = 20
 _RELEASE_PAUSE = 5.0
 """Seconds between two checks of whether records that were not used lately shall leave memory."""
 
+_MAX_TAIL = 500
+"""Events after the last checkpoint that a query of the past reads: 0.2 s."""
+
 _RUNS_PER_SLICE = 500
 """Runs removed from the log between two pauses."""
 
@@ -155,7 +158,9 @@ class Service:
         self.ingest_metrics = IngestMetrics(time.time())
         self.locations = locations
         self.reader = EventReader(rules)
-        self.as_of_queries = AsOfQueries(log, settings.rules, self._state_path)
+        self.past_graphs = AsOfQueries(log, settings.rules, self._state_path)
+        # Of their own: a whole graph may take minutes.
+        self._past_answers = AsOfQueries(log, settings.rules, self._state_path)
         self._settings = settings
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
@@ -393,7 +398,8 @@ class Service:
                 removed += count
                 await asyncio.sleep(_COMPACTION_PAUSE)
             await self._forget_runs(horizons)
-        self.as_of_queries.clear()
+        for queries in (self.past_graphs, self._past_answers):
+            queries.clear()
         return removed
 
     async def _forget_runs(self, horizons: Horizons) -> None:
@@ -474,7 +480,8 @@ class Service:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self.as_of_queries.close()
+        for queries in (self.past_graphs, self._past_answers):
+            await queries.close()
         await self.locations.close()
         await self._save_state()
         if self._state.state is not None:
@@ -497,6 +504,16 @@ class Service:
             for _ in export_steps(state.lineage, state.graph, export):
                 await asyncio.sleep(0)
             return export
+
+    async def answer_as_of(self, at: int, answer: str, node: str, depth: int | None) -> bytes:
+        """Return an answer about a node as of time `at` (ns); see `AsOfQueries.about_node`.
+
+        A query reads all events after the last checkpoint, so that one is made if there are many.
+        """
+        state = self._state.state
+        if state is not None and self.position - (state.position or 0) > _MAX_TAIL:
+            await self._save_state()
+        return await self._past_answers.about_node(at, answer, node, depth)
 
     def counts(self) -> JsonObject:
         """Return counts since the start; see `/api/v1/stats`."""
@@ -664,7 +681,8 @@ class Service:
             self._building.apply(event)
         self.clamped += event.clamped
         if self._state.apply(event):
-            self.as_of_queries.invalidate(event.order.time)
+            for queries in (self.past_graphs, self._past_answers):
+                queries.invalidate(event.order.time)
             self.change_feed.publish(event)
             self.ingest_metrics.record(time.time(), event.order.time / 1e9)
 

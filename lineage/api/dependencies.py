@@ -14,12 +14,13 @@ from pydantic import AfterValidator, BeforeValidator
 
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import whole_number
+from lineage.api.past import NO_DATASET
 from lineage.api.raw_path import decode
 from lineage.api.time_slices import refreshed, run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
 from lineage.graph.run_record import RunRecord
-from lineage.marquez import Catalog, DatasetVersions, Index, NodeKind, NodeRef, find_node, job_version_id
+from lineage.marquez import Catalog, DatasetVersions, Index, NodeRef, find_node, job_version_id
 from lineage.service import Service
 
 MAX_PAGE = 10_000
@@ -134,7 +135,11 @@ async def known_run(service: ServiceDep, run: str) -> RunRecord:
 RunDep = Annotated[RunRecord, Depends(known_run)]
 
 
-async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="nodeId")]) -> NodeRef:
+NodeParameter = Annotated[str, Query(alias="nodeId")]
+TimeParameter = Annotated[str | None, Query(alias="asOf")]
+
+
+async def known_node(service: ServiceDep, node: NodeParameter) -> NodeRef:
     """Return the node of `nodeId`, also by an alias of its dataset; 404 if no event names it, or if it is deleted.
 
     A version may follow, as in `dataset:{namespace}:{name}#{version}`: the current one, since the graph is that of
@@ -161,18 +166,11 @@ async def known_node(service: ServiceDep, node: Annotated[str, Query(alias="node
 NodeDep = Annotated[NodeRef, Depends(known_node)]
 
 
-async def column_of_node(node: NodeDep) -> Column:
+def column_of(node: NodeRef) -> Column:
     """Return the dataset or column of `nodeId`; 400 for a job."""
     if node.column is None:
-        message = (
-            f"nodeId: a {NodeKind.JOB} has neither impact nor origin; request one of its datasets "
-            "(dataset:{namespace}:{name}) or columns (datasetField:{namespace}:{name}:{field})"
-        )
-        raise ApiError(400, "invalid_parameter", message, {"field": "nodeId"})
+        raise ApiError(400, "invalid_parameter", NO_DATASET, {"field": "nodeId"})
     return node.column
-
-
-ColumnDep = Annotated[Column, Depends(column_of_node)]
 
 
 def _current_version(service: Service, node: NodeRef) -> str:

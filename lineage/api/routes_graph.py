@@ -9,19 +9,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
-from lineage.api.dependencies import ServiceDep
+from lineage.api.dependencies import Depth, ServiceDep
 from lineage.api.errors import ApiError
-from lineage.api.parameters import time_parameter
+from lineage.api.past import past_answer, past_graph
 from lineage.api.schemas.graph import GraphDifference, GraphExport
 from lineage.api.time_slices import in_slices
 from lineage.change_feed import Message, TooManyListeners
 from lineage.checks.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
-from lineage.events.timestamps import format_time
 from lineage.retired_records import free_in_slices
 from lineage.service import Service
-from lineage.store.as_of_queries import AsOfQueryFailed, TooManyAsOfQueries
-from lineage.store.graph_as_of import Compacted
 
 router = APIRouter(prefix="/api/v1")
 
@@ -33,19 +30,30 @@ HEARTBEAT = 15.0
 
 
 @router.get("/graph", response_model=GraphExport)
-async def graph(service: ServiceDep, at: Annotated[str | None, Query(alias="asOf")] = None) -> Response:
-    """Return the graph as canonical JSON.
+async def graph(
+    service: ServiceDep,
+    at: Annotated[str | None, Query(alias="asOf")] = None,
+    node: Annotated[str | None, Query(alias="nodeId")] = None,
+    depth: Depth = 0,
+) -> Response:
+    """Return the graph as canonical JSON; with `nodeId` only its part that `/lineage` shows around that node.
 
     `asOf` limits it to events up to that time; 410 if retention has compacted later events.
     """
-    return Response(await _graph_json(service, "asOf", at), media_type="application/json")
+    return Response(await _graph_json(service, "asOf", at, node, depth), media_type="application/json")
 
 
 @router.get("/diff", response_model=GraphDifference)
-async def diff(service: ServiceDep, since: Annotated[str, Query(alias="from")], to: str | None = None) -> Response:
-    """Return the differences between the graphs of two times; `to` defaults to now."""
-    before = await _graph_json(service, "from", since)
-    after = await _graph_json(service, "to", to)
+async def diff(
+    service: ServiceDep,
+    since: Annotated[str, Query(alias="from")],
+    to: str | None = None,
+    node: Annotated[str | None, Query(alias="nodeId")] = None,
+    depth: Depth = 0,
+) -> Response:
+    """Return the differences between the graphs of two times, or of their parts around a node; `to` defaults to now."""
+    before = await _graph_json(service, "from", since, node, depth)
+    after = await _graph_json(service, "to", to, node, depth)
     return Response(await asyncio.to_thread(_diff_json, before, after), media_type="application/json")
 
 
@@ -71,21 +79,12 @@ def _diff_json(before: bytes, after: bytes) -> bytes:
     return json.dumps(diff_graphs(json.loads(before), json.loads(after)).to_json()).encode()
 
 
-async def _graph_json(service: Service, parameter: str, at: str | None) -> bytes:
+async def _graph_json(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> bytes:
+    if node is not None:
+        return bytes((await past_answer(service, "graph", node, depth, at, parameter)).body)
     if at is None:
         return await _encoded(await service.export())
-    try:
-        return await service.as_of_queries.graph(time_parameter(parameter, at))
-    except Compacted as error:
-        earliest = format_time(error.since)
-        message = f"{parameter}: retention has compacted the events up to {earliest}; request that time or later"
-        raise ApiError(410, "compacted", message, {"field": parameter, "earliest": earliest}) from error
-    except AsOfQueryFailed as error:
-        message = f"the graph of that time could not be computed ({error}); retry"
-        raise ApiError(503, "unanswered", message, headers={"Retry-After": "5"}) from error
-    except TooManyAsOfQueries as error:
-        message = "too many queries of past graphs are queued; retry later"
-        raise ApiError(503, "overloaded", message, headers={"Retry-After": "2"}) from error
+    return await past_graph(service, parameter, at)
 
 
 async def _encoded(export: JsonObject) -> bytes:

@@ -3,11 +3,12 @@
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Response
 
-from lineage.api.dependencies import MAX_DEPTH, ColumnDep, ServiceDep
+from lineage.api.dependencies import MAX_DEPTH, NodeParameter, ServiceDep, TimeParameter, column_of, known_node
+from lineage.api.past import past_answer
 from lineage.api.schemas import graph as schemas
 from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
 from lineage.events import JsonObject, canonical_json
@@ -36,21 +37,34 @@ _NO_EDGES = b'"edges":[]'
 
 
 @router.get("/impact", response_model=schemas.Reach)
-async def impact(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
-    """Return everything that depends on a dataset or column.
+async def impact(
+    service: ServiceDep, node: NodeParameter, depth: DepthOrAll = None, at: TimeParameter = None
+) -> Response:
+    """Return everything that depends on a dataset or column; with `asOf` from the events up to that time.
 
     `{"start": {"namespace", "name", "field"?}, "columns": [row], "datasets": [row and "whole"], "jobs": [row]}`, a
     row being `{"namespace", "name", "field" of a column, "distance" in jobs, "certain", "edges": [{"job", "input",
     "output", "type", "subtype", "masking"}]}`; input and output have no `field` for a dataset as a whole.
     See `lineage.graph.traversal` for what depends on what.
     """
-    return await _traversal_response(service, start, depth, downstream=True)
+    return await _reach(service, "impact", node, depth, at)
 
 
 @router.get("/origin", response_model=schemas.Reach)
-async def origin(service: ServiceDep, start: ColumnDep, depth: DepthOrAll = None) -> Response:
+async def origin(
+    service: ServiceDep, node: NodeParameter, depth: DepthOrAll = None, at: TimeParameter = None
+) -> Response:
     """Return everything that a dataset or column depends on; the response has the shape of `/impact`."""
-    return await _traversal_response(service, start, depth, downstream=False)
+    return await _reach(service, "origin", node, depth, at)
+
+
+async def _reach(
+    service: Service, answer: Literal["impact", "origin"], node: str, depth: int | None, at: str | None
+) -> Response:
+    if at is not None:
+        return await past_answer(service, answer, node, depth, at)
+    start = column_of(await known_node(service, node))
+    return await _traversal_response(service, start, depth, downstream=answer == "impact")
 
 
 async def _traversal_response(service: Service, start: Column, depth: int | None, downstream: bool) -> Response:

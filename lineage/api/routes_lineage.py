@@ -12,9 +12,22 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BeforeValidator
 
-from lineage.api.dependencies import CatalogDep, Depth, Limit, NameListsDep, NodeDep, Offset, ServiceDep
+from lineage.api.dependencies import (
+    CatalogDep,
+    Depth,
+    Limit,
+    NameListsDep,
+    NodeDep,
+    NodeParameter,
+    Offset,
+    ServiceDep,
+    TimeParameter,
+    catalog_of,
+    known_node,
+)
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import lower_case, time_parameter, upper_case
+from lineage.api.past import past_answer
 from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.schemas.ingest import StoredEvents
@@ -46,8 +59,17 @@ _ROWS_PER_SLICE = 2000
 
 @router.get("/lineage", response_model=marquez.LineageGraph)
 @router.get("/lineage/", response_model=marquez.LineageGraph, include_in_schema=False)
-async def lineage(service: ServiceDep, catalog: CatalogDep, node: NodeDep, depth: Depth = DEFAULT_DEPTH) -> Response:
-    """Return jobs and datasets around a job or dataset, in both directions; 404 for a column."""
+async def lineage(
+    service: ServiceDep, named: NodeParameter, depth: Depth = DEFAULT_DEPTH, at: TimeParameter = None
+) -> Response:
+    """Return jobs and datasets around a job or dataset, in both directions; 404 for a column.
+
+    With `asOf` from the events up to that time; 410 if retention has compacted later events.
+    """
+    if at is not None:
+        return await past_answer(service, "lineage", named, depth, at)
+    node = await known_node(service, named)
+    catalog = await catalog_of(service)
     if node.column is not None and node.column.field is not None:
         raise not_found("job or dataset", node_id(node.column))
     found = Neighbourhood(service.graph, node, depth)

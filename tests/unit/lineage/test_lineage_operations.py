@@ -374,6 +374,43 @@ def test_past_graph_and_changes_since(tmp_path):
     run(check())
 
 
+def test_answers_about_one_node_at_a_past_time(tmp_path):
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.store(orders(1, 1, "a"))
+            node = "dataset:s3://warehouse:orders"
+            asked = {"nodeId": node, "depth": 1}
+            before = {path: await api.read(f"/api/v1/{path}", **asked) for path in ("impact", "origin", "lineage")}
+            graph = await api.read("/api/v1/graph")
+            await api.store(orders(5, 2, "a", "b"))
+            for path in ("impact", "origin"):
+                assert await api.read(f"/api/v1/{path}", **asked, asOf=at(3)) == before[path]
+                assert await api.read(f"/api/v1/{path}", **asked, asOf=at(5)) == await api.read(
+                    f"/api/v1/{path}", **asked
+                )
+            past = await api.read("/api/v1/lineage", **asked, asOf=at(3))
+            assert [node["id"] for node in past["graph"]] == [node["id"] for node in before["lineage"]["graph"]]
+            assert await api.read("/api/v1/graph", **asked, asOf=at(3)) == graph
+            now = await api.read("/api/v1/graph", **asked)
+            assert now == await api.read("/api/v1/graph")
+            change = await api.read("/api/v1/diff", **asked, **{"from": at(3)})
+            assert change == await api.read("/api/v1/diff", **{"from": at(3)})
+            assert "orders#b" in json.dumps(change)
+            missing = await api.get("/api/v1/lineage", **asked, asOf=at(0))
+            assert (missing.status_code, missing.json()["error"]["code"]) == (404, "not_found")
+            assert (await api.read("/api/v1/graph", **asked, asOf=at(0)))["jobs"] == []
+            job = await api.get("/api/v1/impact", nodeId="job:test-jobs:orders_etl", asOf=at(3))
+            assert (job.status_code, job.json()["error"]["details"]) == (400, {"field": "nodeId"})
+            wrong = await api.get("/api/v1/lineage", **asked, asOf="yesterday")
+            assert (wrong.status_code, wrong.json()["error"]["details"]) == (400, {"field": "asOf"})
+            await api.post("/api/v1/compact", params={"before": at(3)})
+            gone = await api.get("/api/v1/lineage", **asked, asOf=at(0.5))
+            assert (gone.status_code, gone.json()["error"]["code"]) == (410, "compacted")
+            assert await api.read("/api/v1/impact", **asked, asOf=at(3)) == before["impact"]
+
+    run(check())
+
+
 def test_change_stream_sends_changes_immediately(tmp_path):
     async def check():
         async with Api(tmp_path) as api:
