@@ -29,7 +29,6 @@ from lineage.events import (
     read_original,
     validate_event,
 )
-from lineage.events.ids import RunId
 from lineage.events.own_facets import EntryKind
 from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
@@ -404,16 +403,18 @@ class Service:
 
     async def _forget_runs(self, horizons: Horizons) -> None:
         """Remove old runs from the state, then from the log: without their events the state could not read them."""
-        forgotten: list[RunId] = []
         async with self._saving, self._applying:
-            for found in self._state.forget_runs(horizons):
-                forgotten += found
+            for _ in self._state.forget_runs(horizons):
                 await asyncio.sleep(0)
-        if not forgotten or not await self._save_state():
+        if not self._state.is_committed and not await self._save_state():
+            return
+        forgotten = self._state.forgotten_runs()
+        if not forgotten:
             return
         for start in range(0, len(forgotten), _RUNS_PER_SLICE):
             await run_to_end(self.log.forget_runs, forgotten[start : start + _RUNS_PER_SLICE])
             await asyncio.sleep(_COMPACTION_PAUSE)
+        self._state.clear_forgotten_runs()
         logger.info("retention removed %d runs", len(forgotten))
 
     async def follow(self, events: Sequence[StoredEvent]) -> None:

@@ -127,6 +127,14 @@ class DatasetStatements:
             found += self._archive.statements(self._dataset)
         return sorted(found, key=lambda statement: (statement.order, statement.key))
 
+    def forget(self, before: int, kept: int) -> None:
+        """Remove statements in memory from before a time (ns), but for the newest `kept` of them."""
+        old = sorted(
+            found for found in ((said.order, key) for key, said in self.loaded.items()) if found[0].time < before
+        )
+        for _, key in old[: max(0, len(old) - kept)]:
+            del self.loaded[key]
+
     def restore(self, archive: StatementArchive) -> None:
         """Connect restored statements with the archive, which has the others."""
         self._archive = archive

@@ -16,9 +16,10 @@ from lineage.store.event_store import EventStore
 from lineage.store.horizons import Horizons
 from lineage.store.rows import StoredEvent
 from lineage.store.run_loader import RunLoader
-from lineage.store.run_retention import forget_runs
+from lineage.store.run_retention import forget_runs, forgotten_runs
 from lineage.store.state_archive import StateArchive
 from lineage.store.state_file import StateFile
+from lineage.store.statement_retention import forget_archived
 from lineage.store.stored_records import CheckpointRecords
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,11 @@ class Projection:
         self._is_committed = state is not None and state.position is not None
         self._log = log
         self._reader = reader
+
+    @property
+    def is_committed(self) -> bool:
+        """Return whether nothing was removed from the state, or written to it, since the last checkpoint."""
+        return self._is_committed
 
     @property
     def needs_checkpoint(self) -> bool:
@@ -149,14 +155,28 @@ class Projection:
                 self._log.set_position(STATE_POSITION, self.position)
 
     def forget_runs(self, horizons: Horizons) -> Iterator[list[RunId]]:
-        """Remove old archived runs from the state, in steps (see `run_retention`); yield those of each step.
+        """Remove old archived runs and versions of datasets from the state, in steps; yield the runs of each step.
 
-        A checkpoint must follow, and then their removal from the log.
+        See `run_retention` and `statement_retention`. A checkpoint must follow, and then the removal of the runs from
+        the log.
         """
         if self.state is not None:
             for gone in forget_runs(self.state.connection, self.lineage, horizons, self._log.runs_with_events):
                 self._is_committed = self._is_committed and not gone
                 yield gone
+            assert isinstance(self.lineage.archive, StateArchive), "a state file has an archive"
+            for count in forget_archived(self.lineage.archive, self.lineage, horizons):
+                self._is_committed = self._is_committed and not count
+                yield []
+
+    def forgotten_runs(self) -> list[RunId]:
+        """Return the runs that retention has removed from the state and has to remove from the log."""
+        return forgotten_runs(self.state.connection, self.lineage) if self.state is not None else []
+
+    def clear_forgotten_runs(self) -> None:
+        """Note, with the next checkpoint, that these runs were removed from the log."""
+        if self.state is not None:
+            self.state.connection.execute("DELETE FROM forgotten_runs")
 
     def release(self) -> Iterator[None]:
         """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet."""

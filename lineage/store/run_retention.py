@@ -64,7 +64,18 @@ def forget_runs(
             gone -= have_events(gone)
             _remove(connection, number, [part[run] for run in gone])
             lineage.forget_archived(job, len(gone))
+            connection.executemany("INSERT INTO forgotten_runs VALUES (?, ?, ?)", [(run, *job) for run in gone])
             yield [RunId(run, job) for run in sorted(gone)]
+
+
+def forgotten_runs(connection: sqlite3.Connection, lineage: LineageRecords) -> list[RunId]:
+    """Return the runs to be removed from the log, also those of a retention that a crash ended.
+
+    A run of which an event arrived since has a record again, and stays.
+    """
+    rows = connection.execute("SELECT DISTINCT run, namespace, name FROM forgotten_runs").fetchall()
+    runs = [RunId(run, JobId(namespace, name)) for run, namespace, name in rows]
+    return [run for run in runs if (found := lineage.run(run.run, run.job)) is None or found.id != run]
 
 
 def _remove(connection: sqlite3.Connection, job: int, rows: Iterable[int]) -> None:

@@ -23,6 +23,7 @@ from lineage.store.rows import (
     stored_events,
 )
 from lineage.store.segments import drop_bodies
+from lineage.store.statement_retention import forget_compacted
 
 SLICE = 200
 """Events per compaction transaction; bounds the time that an ingest waits for one."""
@@ -70,7 +71,7 @@ class Snapshots:
         events = list(readable_events(rows, reader, on_unusable))
         if not events:
             return 0
-        changed = self._merged_rows(events)
+        changed = self._merged_rows(events, horizons)
         with self._database.transaction(making_room=True) as connection:
             removed = {event.order.hash for event in events}
             hashes = [(content_hash,) for content_hash in removed]
@@ -93,14 +94,10 @@ class Snapshots:
         with self._database.reading() as connection:
             return snapshot_page(connection, after)
 
-    def _merged_rows(self, events: list[Event]) -> list[tuple[str, str, bytes]]:
+    def _merged_rows(self, events: list[Event], horizons: Horizons) -> list[tuple[str, str, bytes]]:
         """Return the rows of all snapshots that the events change, with the events merged into them."""
         keys = set().union(*(subjects_of(event) for event in events))
-        lineage = LineageRecords()
-        restore(lineage, self._stored_snapshots(keys))
-        for event in events:
-            lineage.apply(event)
-        return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
+        return merged_rows(list(self._stored_snapshots(keys)), events, horizons)
 
     def _stored_snapshots(self, keys: Iterable[Key]) -> Iterator[Snapshot]:
         with self._database.reading() as connection:
@@ -122,6 +119,18 @@ def _removable_rows(connection: sqlite3.Connection, horizons: Horizons) -> list[
             if rows := read_rows(connection, query, (value, *horizon, SLICE)):
                 return rows
     return []
+
+
+def merged_rows(
+    snapshots: Iterable[Snapshot], events: Iterable[Event], horizons: Horizons
+) -> list[tuple[str, str, bytes]]:
+    """Return the rows of snapshots with events merged into them, without old versions of datasets."""
+    lineage = LineageRecords()
+    restore(lineage, snapshots)
+    for event in events:
+        lineage.apply(event)
+    forget_compacted(lineage, horizons)
+    return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
 
 
 def readable_events(rows: list[EventRow], reader: EventReader, on_unusable: DamagedRowHandler) -> Iterator[Event]:

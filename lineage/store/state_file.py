@@ -69,6 +69,11 @@ CREATE TABLE runs (
     parents TEXT,           -- as in records
     first INTEGER NOT NULL  -- first event, nanoseconds
 ) STRICT;
+CREATE TABLE forgotten_runs ( -- runs that retention removed here, and has to remove from the log
+    run TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL
+) STRICT;
 CREATE TABLE datasets (
     number INTEGER PRIMARY KEY,
     namespace TEXT NOT NULL,

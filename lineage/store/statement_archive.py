@@ -20,6 +20,12 @@ _SELECT = (
     " WHERE dataset = (SELECT number FROM datasets WHERE namespace = ? AND name = ?)"
 )
 
+_FORGET = """
+DELETE FROM statements WHERE dataset = ? AND key IN (
+    SELECT key FROM statements WHERE dataset = ? AND time < ? ORDER BY time DESC, hash DESC LIMIT -1 OFFSET ?
+)
+"""
+
 _Row = tuple[int, bytes, int | None, bytes | str | None, int, int | None, str | None]
 
 
@@ -59,6 +65,26 @@ class StoredStatements:
     def statements_of(self, dataset: DatasetId) -> int:
         """Return the number of archived statements about a dataset."""
         return self._datasets.archived(dataset)
+
+    def datasets_with_more(self, number: int) -> list[DatasetId]:
+        """Return the datasets with more than a number of archived statements."""
+        query = "SELECT namespace, name FROM datasets WHERE archived > ?"
+        return [DatasetId(*row) for row in self._connection.execute(query, (number,))]
+
+    def forget_statements(self, dataset: DatasetId, before: int, kept: int) -> int:
+        """Remove statements from before a time (ns), but for the newest `kept` of them; return their number."""
+        number = self._datasets.number(dataset)
+        removed = self._connection.execute(_FORGET, (number, number, before, kept)).rowcount
+        self._datasets.count(number, -removed)
+        return removed
+
+    def forget_unused_columns(self) -> None:
+        """Remove columns that no statement has any more."""
+        self._connection.execute(
+            "DELETE FROM columns WHERE id NOT IN (SELECT columns FROM statements WHERE columns IS NOT NULL)"
+        )
+        # Their numbers may be used again.
+        self._columns.cache_clear()
 
     def _statement_row(self, dataset: int, found: DatasetStatement) -> tuple[object, ...]:
         run = found.run

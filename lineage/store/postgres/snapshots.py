@@ -4,17 +4,15 @@
 import logging
 from collections.abc import Iterator
 
-from lineage.events import Event
-from lineage.graph.records import LineageRecords
-from lineage.graph.snapshot import Snapshot, restore, snapshots_of, subjects_of
+from lineage.graph.snapshot import Snapshot, subjects_of
 from lineage.rules.event_reader import EventReader
 from lineage.store.horizons import Horizon, Horizons
 from lineage.store.postgres import sql
 from lineage.store.postgres.connections import Connection
 from lineage.store.postgres.lease import WriterLease
 from lineage.store.postgres.reading import ReadingConnection, read_events, snapshot_of, snapshot_page
-from lineage.store.rows import DamagedRowHandler, EventRow, row_key, snapshot_body
-from lineage.store.snapshots import SLICE, readable_events
+from lineage.store.rows import DamagedRowHandler, EventRow
+from lineage.store.snapshots import SLICE, merged_rows, readable_events
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +43,9 @@ class PostgresSnapshots:
         with self._reader.reading() as connection:
             rows = _removable_rows(connection, horizons)
             events = list(readable_events(rows, reader, on_unusable))
-            changed = _merged_rows(connection, events)
+            keys = {key for event in events for key in subjects_of(event)}
+            stored = [found for key in sorted(keys) if (found := snapshot_of(connection, key)) is not None]
+            changed = merged_rows(stored, events, horizons)
         if not events:
             return 0
         removed = {event.order.hash for event in events}
@@ -79,16 +79,6 @@ def _removable_rows(connection: Connection, horizons: Horizons) -> list[EventRow
             if rows := read_events(connection, query, (value, *horizon, SLICE)):
                 return rows
     return []
-
-
-def _merged_rows(connection: Connection, events: list[Event]) -> list[tuple[str, str, bytes]]:
-    """Return the rows of all snapshots that the events change, with the events merged into them."""
-    keys = {key for event in events for key in subjects_of(event)}
-    lineage = LineageRecords()
-    restore(lineage, [found for key in sorted(keys) if (found := snapshot_of(connection, key)) is not None])
-    for event in events:
-        lineage.apply(event)
-    return [(*row_key(snapshot.key), snapshot_body(snapshot)) for snapshot in snapshots_of(lineage)]
 
 
 def _remove(connection: Connection, hashes: list[bytes], numbers: list[int]) -> None:

@@ -26,7 +26,7 @@ from lineage.graph.run_history import Direction
 from lineage.graph.snapshot import encode_run, plain_json
 from lineage.marquez.versions import DatasetVersions, job_versions
 from lineage.rules.event_reader import EventReader
-from lineage.store import EventLog, past_states, projection, run_retention
+from lineage.store import EventLog, past_states, projection, run_retention, statement_retention
 from lineage.store.graph_as_of import State, graph_at
 from lineage.store.horizons import Horizon, Horizons
 from lineage.store.past_states import past_state
@@ -87,7 +87,8 @@ class Restarts:
         self._log.runs_with_events = later.intersection
         gone = [run for part in self.state.forget_runs(Horizons(Horizon(2**62))) for run in part]
         self.save()
-        self._log.forget_runs(gone)
+        self._log.forget_runs(self.state.forgotten_runs())
+        self.state.clear_forgotten_runs()
         return gone
 
     def close(self):
@@ -435,3 +436,56 @@ def test_start_from_a_checkpoint_derives_no_lineage_again(tmp_path, monkeypatch)
     assert canonical_json(export_graph(service.state.lineage, service.state.graph)) == expected
     assert service.state.graph.job_lineages.keys() == service.state.lineage.jobs.keys()
     service.close()
+
+
+@pytest.mark.parametrize("rebuilding", [False, True])
+def test_old_versions_of_datasets_go(tmp_path, monkeypatch, rebuilding):
+    monkeypatch.setattr(statement_retention, "KEPT_VERSIONS", 3)
+    service = Restarts(tmp_path)
+    for number in range(1, 41):
+        fields = [{"name": f"column {number}", "type": "int"}]
+        for content in batch_run(number, outputs=[dataset("b", schema={"fields": fields})]):
+            service.store(content)
+    ((name, record),) = service.state.lineage.datasets.items()
+    before = answers(service.state.lineage)["graph"], DatasetVersions(record).current_id()
+    assert len(record.versions()) == 40
+    service.forget([])
+    if rebuilding:
+        delete_states(tmp_path)
+    service.restart()
+    record = service.state.lineage.datasets[name]
+    assert (answers(service.state.lineage)["graph"], DatasetVersions(record).current_id()) == before
+    kept = [version.fields[0]["name"] for version in record.versions()]
+    assert kept[-3:] == ["column 38", "column 39", "column 40"]
+    assert len(kept) <= 3 + dataset_statements.MAX_LOADED
+    if not rebuilding:
+        rows = service.state.state.reader.execute("SELECT count(*) FROM statements, columns").fetchone()
+        assert rows == (9,), "3 statements, and 3 lists of columns"
+    service.close()
+
+
+def test_a_crash_before_runs_leave_the_log_is_repaired_by_the_next_retention(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_retention, "KEPT_RUNS", 0)
+    service = Restarts(tmp_path)
+    for number in range(1, 9):
+        for content in batch_run(number, outputs=[dataset("b")]):
+            service.store(content)
+    with monkeypatch.context() as patch:
+        patch.setattr(EventLog, "forget_runs", crash)
+        with pytest.raises(SystemExit):
+            service.forget([])
+    service.restart()
+    late = batch_run(1)[0]
+    late["eventType"] = "RUNNING"
+    service.store(late)  # its run is new again
+    service.forget([])
+    delete_states(tmp_path)
+    service.restart()
+    (job,) = service.state.lineage.jobs.values()
+    # The last one has the current edges.
+    assert {run.id.run for run in job.latest_runs(0, 99)} == {late["run"]["runId"], batch_run(8)[0]["run"]["runId"]}
+    service.close()
+
+
+def crash(*_given):
+    raise SystemExit
