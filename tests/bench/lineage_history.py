@@ -24,6 +24,8 @@ SHORT = RunHistory(jobs=200, raw_datasets=300, runs=10_000)
 BATCH_SIZE = 200
 READS = 300
 PAST_GRAPHS = 20
+PAST_ANSWERS = 30
+PAST_REQUESTS = ("lineage?depth=1&asOf={at}", "lineage?depth=2&asOf={at}", "impact?asOf={at}", "diff?depth=1&from={at}")
 
 
 def measure(figures: Figures, folder: Path, history: RunHistory, past_graphs: int = PAST_GRAPHS) -> None:
@@ -46,6 +48,10 @@ def measure(figures: Figures, folder: Path, history: RunHistory, past_graphs: in
         _measure(figures, f"{size}, lineage of a dataset, depth 5", connection, _reads(history, chance))
         if past_graphs:
             _measure(figures, f"{size}, graph at a past time", connection, _past_graphs(history, chance, past_graphs))
+        for request in PAST_REQUESTS:
+            name = f"{size}, {request.partition('&asOf')[0].partition('&from')[0]} of a dataset at a past time"
+            # 404: the dataset did not exist yet.
+            _measure(figures, name, connection, _past_answers(history, chance, request), (200, 404))
         figures.add(f"{size}, memory after reads (PSS)", "MB", _megabytes(service.pss_mib()))
         connection.close()
 
@@ -74,25 +80,39 @@ def _reads(history: RunHistory, chance: random.Random) -> Iterator[bytes]:
         yield request_bytes("GET", f"/api/v1/lineage?nodeId={quote(node, safe='')}&depth=5")
 
 
+def _past_answers(history: RunHistory, chance: random.Random, request: str) -> Iterator[bytes]:
+    for _ in range(PAST_ANSWERS):
+        moment = BEGIN + timedelta(days=history.days) * chance.random()
+        node = f"dataset:{DATASET_NAMESPACE}:{table_name(chance.randrange(history.jobs))}"
+        path = request.format(at=quote(moment.isoformat(), safe=""))
+        yield request_bytes("GET", f"/api/v1/{path}&nodeId={quote(node, safe='')}")
+
+
 def _past_graphs(history: RunHistory, chance: random.Random, number: int) -> Iterator[bytes]:
     for _ in range(number):
         moment = BEGIN + timedelta(days=history.days) * chance.random()
         yield request_bytes("GET", f"/api/v1/graph?asOf={quote(moment.isoformat(), safe='')}")
 
 
-def _measure(figures: Figures, name: str, connection: HttpConnection, requests: Iterator[bytes]) -> None:
+def _measure(
+    figures: Figures,
+    name: str,
+    connection: HttpConnection,
+    requests: Iterator[bytes],
+    statuses: tuple[int, ...] = (200, 201),
+) -> None:
     times = []
     for request in requests:
         began = time.monotonic()
-        _accepted(connection.exchange(request))
+        _accepted(connection.exchange(request), statuses)
         times.append(time.monotonic() - began)
     figures.add(f"{name}: p50", "ms", quantile(times, 0.5) * 1e3)
     figures.add(f"{name}: p95", "ms", quantile(times, 0.95) * 1e3)
     figures.add(f"{name}: p99", "ms", quantile(times, 0.99) * 1e3)
 
 
-def _accepted(answer: Answer) -> Answer:
-    if answer.status not in (200, 201):
+def _accepted(answer: Answer, statuses: tuple[int, ...] = (200, 201)) -> Answer:
+    if answer.status not in statuses:
         raise RuntimeError(f"the lineage service responded with status {answer.status}: {answer.body[:500]!r}")
     return answer
 
