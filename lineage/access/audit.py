@@ -37,6 +37,7 @@ class AuditLog:
         self._second = 0
         self._logged = 0
         self._suppressed = 0
+        self._closed = False
 
     def administration(self, caller: str, address: str, action: str, status: int, result: str = "") -> None:
         """Record an administrative request: key name, client address, method and path, status, error."""
@@ -57,12 +58,17 @@ class AuditLog:
         self._write(self._refusals, record)
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the files; later requests, which shutdown refuses, are in the log of the service only."""
+        self._closed = True
         for handler in (self._administration, self._refusals):
             handler.close()
 
     def _write(self, handler: RotatingFileHandler, record: dict[str, object]) -> None:
         line = json.dumps(record)
+        if self._closed:
+            # A handler would open its file again.
+            logger.warning("request after the audit log was closed: %s", line)
+            return
         handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, line, None, None))
 
 

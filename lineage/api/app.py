@@ -73,8 +73,10 @@ def create_app(
         try:
             yield
         finally:
-            await service.close()
-            audit.close()
+            try:
+                await service.close()
+            finally:
+                audit.close()
 
     # The interactive documentation pages load scripts from other hosts; the service must work offline.
     app = FastAPI(title="Lineage service", lifespan=lifespan, docs_url=None, redoc_url=None)
