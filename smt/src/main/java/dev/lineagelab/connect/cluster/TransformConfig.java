@@ -4,6 +4,7 @@ package dev.lineagelab.connect.cluster;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -17,6 +18,9 @@ public record TransformConfig(String alias, Map<String, String> options) {
   /** Class name of the transform. */
   public static final String TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform";
 
+  /** Name that Connect accepts too, as long as no other plugin has it. */
+  private static final String SIMPLE_NAME = TRANSFORM.substring(TRANSFORM.lastIndexOf('.') + 1);
+
   private static final String TRANSFORMS = "transforms";
 
   public TransformConfig {
@@ -27,11 +31,15 @@ public record TransformConfig(String alias, Map<String, String> options) {
   public static Optional<TransformConfig> of(final Map<String, String> config) {
     for (final String alias : config.getOrDefault(TRANSFORMS, "").split(",")) {
       final String prefix = prefix(alias.trim());
-      if (TRANSFORM.equals(config.get(prefix + "type"))) {
+      if (isOwn(config.get(prefix + "type"))) {
         return Optional.of(new TransformConfig(alias.trim(), options(config, prefix)));
       }
     }
     return Optional.empty();
+  }
+
+  private static boolean isOwn(final String type) {
+    return type != null && Set.of(TRANSFORM, SIMPLE_NAME).contains(type.trim());
   }
 
   /** Configuration of a connector of which only the transform's options are known. */

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TransformConfigTest {
   @Test
@@ -20,6 +22,27 @@ class TransformConfigTest {
         .contains(
             new TransformConfig(
                 "lineage", Map.of("type", TransformConfig.TRANSFORM, "datasets", "t -> s3://b|n")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "dev.lineagelab.connect.OpenLineageTransform",
+        "OpenLineageTransform",
+        " OpenLineageTransform "
+      })
+  void findsTheTransformByEachNameThatConnectAccepts(final String type) {
+    assertThat(
+            TransformConfig.of(Map.of("transforms", "any", "transforms.any.type", type))
+                .map(TransformConfig::alias))
+        .contains("any");
+  }
+
+  @Test
+  void transformsOfOtherPluginsAreNotItsOwn() {
+    final String other = "io.debezium.transforms.openlineage.OpenLineage";
+    assertThat(TransformConfig.of(Map.of("transforms", "any", "transforms.any.type", other)))
+        .isEmpty();
   }
 
   @Test
