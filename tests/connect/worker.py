@@ -128,6 +128,7 @@ def lineage_options(url: str, group: str = "tests", **options: str | int) -> dic
         "poll.interval.ms": 100,
         "state.topic": f"{group}-lineage",
         "state.topic.replication.factor": 1,
+        "errors.stack.trace": "include",
         "retry.backoff.ms": 100,
         "retry.backoff.max.ms": 500,
     }

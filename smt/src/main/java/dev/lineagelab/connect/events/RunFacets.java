@@ -26,7 +26,8 @@ public final class RunFacets {
         .put("openlineageAdapterVersion", Producer.VERSION);
     addConnector(FacetSchemas.facet(facets, CONNECTOR, FacetSchemas.RUN_FACET), event, secrets);
     if (event.due().type() == EventType.FAIL) {
-      addError(facets, event.snapshot().status().firstTrace(), secrets);
+      final boolean withTrace = event.snapshot().settings().includesStackTraces();
+      addError(facets, event.snapshot().status().firstTrace(), withTrace, secrets);
     }
   }
 
@@ -72,12 +73,15 @@ public final class RunFacets {
   }
 
   private static void addError(
-      final ObjectNode facets, final String trace, final SecretMasker secrets) {
+      final ObjectNode facets,
+      final String trace,
+      final boolean withTrace,
+      final SecretMasker secrets) {
     final String masked = secrets.mask(trace);
     final ObjectNode facet = FacetSchemas.facet(facets, "errorMessage", FacetSchemas.ERROR_MESSAGE);
     facet.put("message", masked.isEmpty() ? "Connect gives no reason" : message(masked));
     facet.put("programmingLanguage", "JAVA");
-    if (!masked.isEmpty()) {
+    if (withTrace && !masked.isEmpty()) {
       facet.put("stackTrace", shortened(masked));
     }
   }

@@ -67,6 +67,15 @@ public final class OptionDefinitions {
         "include or exclude connectors without the transform. Their lineage has no columns.");
     add(
         options,
+        OptionNames.STACK_TRACES,
+        Type.STRING,
+        "exclude",
+        ValidString.in("include", "exclude"),
+        "include or exclude stack traces in the events of failed connectors. They can quote rows;"
+            + " without them, an event has class and message of the exception and of its innermost"
+            + " cause.");
+    add(
+        options,
         OptionNames.INTERVAL_MS,
         Type.LONG,
         30_000L,

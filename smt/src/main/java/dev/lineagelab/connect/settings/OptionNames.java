@@ -18,6 +18,8 @@ public final class OptionNames {
   public static final String DATASETS = "datasets";
   public static final String UNTRANSFORMED = "connectors.without.transform";
 
+  public static final String STACK_TRACES = "errors.stack.trace";
+
   public static final String INTERVAL_MS = "interval.ms";
   public static final String POLL_INTERVAL_MS = "poll.interval.ms";
   public static final String TRANSFORM_ONLY_AFTER_MS = "transform.only.after.ms";

@@ -17,6 +17,7 @@ public final class PluginSettings {
   private final String jobNamespace;
   private final DatasetNamespaces namespaces;
   private final boolean includesUntransformed;
+  private final boolean includesStackTraces;
   private final Duration eventInterval;
   private final Duration pollInterval;
   private final Duration transformOnlyAfter;
@@ -35,6 +36,7 @@ public final class PluginSettings {
             config.getString(OptionNames.JOB_NAMESPACE), worker.group(), DEFAULT_NAMESPACE);
     namespaces = namespaces(config, worker);
     includesUntransformed = "include".equals(config.getString(OptionNames.UNTRANSFORMED));
+    includesStackTraces = "include".equals(config.getString(OptionNames.STACK_TRACES));
     eventInterval = Duration.ofMillis(config.getLong(OptionNames.INTERVAL_MS));
     pollInterval = Duration.ofMillis(config.getLong(OptionNames.POLL_INTERVAL_MS));
     transformOnlyAfter = Duration.ofMillis(config.getLong(OptionNames.TRANSFORM_ONLY_AFTER_MS));
@@ -102,6 +104,11 @@ public final class PluginSettings {
   /** Return true if connectors without the transform emit lineage too. */
   public boolean includesUntransformed() {
     return includesUntransformed;
+  }
+
+  /** Return true if events of failed connectors have stack traces, which can quote rows. */
+  public boolean includesStackTraces() {
+    return includesStackTraces;
   }
 
   /** Return the interval between events of a running connector. */

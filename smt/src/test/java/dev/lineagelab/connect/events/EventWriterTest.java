@@ -64,8 +64,10 @@ class EventWriterTest {
                   new TaskStatus(
                       "FAILED",
                       "w:1",
-                      "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded\n\tat A.a\n"
-                          + "Caused by: java.io.IOException: login with hush-hush failed\n\tat B.b\n"))));
+                      "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded\n"
+                          + "\tat A.a\n"
+                          + "Caused by: java.io.IOException: login with hush-hush failed\n"
+                          + "\tat B.b\n"))));
 
   private static final Instant TIME = Instant.parse("2026-11-21T10:00:00Z");
 
@@ -77,10 +79,17 @@ class EventWriterTest {
           Map.of("db.password", "hush-hush", "connector.class", "com.example.Sink"),
           true);
 
-  private static final PluginSettings SETTINGS =
-      PluginSettings.of(
-          Map.of("job.namespace", "lab", "interval.ms", "30000", "transport.type", "none"),
-          WorkerProperties.UNKNOWN);
+  private static final PluginSettings SETTINGS = settings("exclude");
+
+  private static PluginSettings settings(final String stackTraces) {
+    return PluginSettings.of(
+        Map.of(
+            "job.namespace", "lab",
+            "interval.ms", "30000",
+            "transport.type", "none",
+            "errors.stack.trace", stackTraces),
+        WorkerProperties.UNKNOWN);
+  }
 
   private static ColumnEdge edge(
       final String output,
@@ -131,11 +140,19 @@ class EventWriterTest {
 
   private static String write(
       final EventType type, final ConnectorLineage lineage, final RecordCounts counts) {
+    return write(type, lineage, counts, SETTINGS);
+  }
+
+  private static String write(
+      final EventType type,
+      final ConnectorLineage lineage,
+      final RecordCounts counts,
+      final PluginSettings settings) {
     return EventWriter.write(
         new RunEvent(
             new DueEvent(type, 1, TIME.toEpochMilli(), "it runs", false, false),
             UUID.fromString("01a0c450-6c00-70e6-9c58-d15b5977f24a"),
-            new LineageSnapshot(CONNECTOR, FAILED, lineage, SETTINGS),
+            new LineageSnapshot(CONNECTOR, FAILED, lineage, settings),
             counts));
   }
 
@@ -224,8 +241,20 @@ class EventWriterTest {
   }
 
   @Test
-  void failuresHaveTheirTraceWithoutSecrets() throws Exception {
+  void failuresHaveClassAndMessageByDefault() throws Exception {
     final JsonNode event = event(EventType.FAIL, one(), RecordCounts.NONE);
+    assertThat(event.at("/run/facets/errorMessage/message").asText())
+        .isEqualTo(
+            "org.apache.kafka.connect.errors.ConnectException: Tolerance exceeded"
+                + " Caused by: java.io.IOException: login with **** failed");
+    assertThat(event.at("/run/facets/errorMessage").has("stackTrace")).isFalse();
+    assertThat(event.toString()).doesNotContain("at A.a", "at B.b");
+  }
+
+  @Test
+  void failuresHaveTheirTraceWithoutSecrets() throws Exception {
+    final JsonNode event =
+        JSON.readTree(write(EventType.FAIL, one(), RecordCounts.NONE, settings("include")));
     final JsonNode error = event.at("/run/facets/errorMessage");
     assertThat(error.at("/message").asText())
         .contains("Tolerance exceeded", "Caused by: java.io.IOException: login with **** failed");
