@@ -4,6 +4,7 @@ package dev.lineagelab.connect.settings;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.config.types.Password;
 
 /**
@@ -42,13 +43,24 @@ public record HttpTransportSettings(
 
   private static Map<String, Password> headers(final AbstractConfig config) {
     final Password key = config.getPassword(OptionNames.API_KEY);
-    final Password token = config.getPassword(OptionNames.BEARER_TOKEN);
-    if (!token.value().isEmpty()) {
-      return Map.of("Authorization", new Password("Bearer " + token.value()));
+    final String token = bearerToken(config);
+    if (!token.isEmpty()) {
+      return Map.of("Authorization", new Password("Bearer " + token));
     }
     return key.value().isEmpty()
         ? Map.of()
         : Map.of(config.getString(OptionNames.API_KEY_HEADER), key);
+  }
+
+  private static String bearerToken(final AbstractConfig config) {
+    final String token = config.getPassword(OptionNames.BEARER_TOKEN).value();
+    final String key = config.getPassword(OptionNames.AUTH_API_KEY).value();
+    final String type = config.getString(OptionNames.AUTH_TYPE);
+    if (type.equals(OptionDefinitions.API_KEY_TYPE) && token.isEmpty() && key.isEmpty()) {
+      throw new ConfigException(
+          OptionNames.AUTH_TYPE, type, "is set, but " + OptionNames.AUTH_API_KEY + " is not.");
+    }
+    return token.isEmpty() ? key : token;
   }
 
   /** Destination of events, without secrets. */

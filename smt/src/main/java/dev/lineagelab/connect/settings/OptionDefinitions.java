@@ -11,6 +11,9 @@ import org.apache.kafka.common.config.ConfigDef.Validator;
 
 /** Definitions of the plugin's options: types, defaults, validators and documentation. */
 public final class OptionDefinitions {
+  /** Value of {@code transport.auth.type}. */
+  static final String API_KEY_TYPE = "api_key";
+
   private static final Validator NOT_EMPTY = new NonEmptyString();
 
   private OptionDefinitions() {}
@@ -102,8 +105,8 @@ public final class OptionDefinitions {
         Type.STRING,
         "connect-lineage",
         null,
-        "Compacted topic that stores the state of runs; created if it does not exist. Empty: state is"
-            + " kept in memory.");
+        "Compacted topic that stores the state of runs; created if it does not exist. Empty: state"
+            + " is kept in memory.");
     add(
         options,
         OptionNames.STATE_REPLICATION_FACTOR,
@@ -160,8 +163,8 @@ public final class OptionDefinitions {
         Type.STRING,
         "",
         OptionValidators.PATH_OR_EMPTY,
-        "http: path that accepts an array of events, such as /api/v1/lineage/batch. Empty: one request"
-            + " per event.");
+        "http: path that accepts an array of events, such as /api/v1/lineage/batch. Empty: one"
+            + " request per event.");
     add(
         options,
         OptionNames.COMPRESSION,
@@ -200,6 +203,20 @@ public final class OptionDefinitions {
   }
 
   private static void defineSecurity(final ConfigDef options) {
+    add(
+        options,
+        OptionNames.AUTH_TYPE,
+        Type.STRING,
+        "",
+        ValidString.in("", API_KEY_TYPE),
+        "http: api_key to send transport.auth.apiKey, as OpenLineage's clients do.");
+    add(
+        options,
+        OptionNames.AUTH_API_KEY,
+        Type.PASSWORD,
+        "",
+        null,
+        "http: API key, sent as a bearer token in the header Authorization.");
     add(options, OptionNames.API_KEY, Type.PASSWORD, "", null, "http: API key, sent in a header.");
     add(
         options,
@@ -280,7 +297,8 @@ public final class OptionDefinitions {
         Type.LONG,
         600_000L,
         Range.atLeast(0),
-        "Time after which an event that could not be sent is dropped and counted, in milliseconds.");
+        "Time after which an event that could not be sent is dropped and counted, in"
+            + " milliseconds.");
     add(
         options,
         OptionNames.SHUTDOWN_TIMEOUT_MS,

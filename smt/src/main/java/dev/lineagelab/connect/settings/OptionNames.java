@@ -33,6 +33,12 @@ public final class OptionNames {
   public static final String URL = "transport.url";
   public static final String ENDPOINT = "transport.endpoint";
   public static final String BATCH_ENDPOINT = "transport.batch.endpoint";
+
+  /** Options as OpenLineage's own clients name them. */
+  public static final String AUTH_TYPE = "transport.auth.type";
+
+  public static final String AUTH_API_KEY = "transport.auth.apiKey";
+
   public static final String API_KEY = "transport.auth.api.key";
   public static final String API_KEY_HEADER = "transport.auth.api.key.header";
   public static final String BEARER_TOKEN = "transport.auth.bearer.token";

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.config.types.Password;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -171,5 +172,47 @@ class PluginSettingsTest {
     assertThat(OptionSources.fromProcess(system, environment))
         .containsOnly(
             Map.entry("transport.url", "http://system:1"), Map.entry("job.namespace", "jobs"));
+  }
+
+  @Test
+  void theApiKeyOfOpenLineagesClientsIsABearerToken() {
+    final Map<String, Password> headers =
+        settings("transport.auth.type", "api_key", "transport.auth.apiKey", "hush")
+            .transport()
+            .http()
+            .headers();
+    assertThat(headers).containsOnly(Map.entry("Authorization", new Password("Bearer hush")));
+    assertThatThrownBy(() -> settings("transport.auth.type", "api_key"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("transport.auth.type")
+        .hasMessageContaining("transport.auth.apiKey is not");
+  }
+
+  @Test
+  void readsTheVariablesOfAllOpenLineageClients() {
+    final Map<String, String> standard =
+        Map.of(
+            "OPENLINEAGE_URL", "http://environment:1",
+            "OPENLINEAGE_ENDPOINT", "api/v2/lineage",
+            "OPENLINEAGE_API_KEY", "hush",
+            "OPENLINEAGE_DISABLED", "True");
+    assertThat(OptionSources.fromProcess(new Properties(), standard))
+        .containsOnly(
+            Map.entry("transport.url", "http://environment:1"),
+            Map.entry("transport.endpoint", "/api/v2/lineage"),
+            Map.entry("transport.auth.apiKey", "hush"),
+            Map.entry("enabled", "false"));
+    assertThat(
+            OptionSources.fromProcess(
+                new Properties(), Map.of("OPENLINEAGE_URL", " ", "OPENLINEAGE_DISABLED", "false")))
+        .isEmpty();
+  }
+
+  @Test
+  void theVariablesOfThePluginPrecedeThoseOfAllClients() {
+    final Map<String, String> both =
+        Map.of("OPENLINEAGE_URL", "http://all:1", "OPENLINEAGE_TRANSPORT_URL", "http://own:1");
+    assertThat(OptionSources.fromProcess(new Properties(), both))
+        .containsOnly(Map.entry("transport.url", "http://own:1"));
   }
 }
