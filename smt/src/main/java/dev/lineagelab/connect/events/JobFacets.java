@@ -23,9 +23,9 @@ final class JobFacets {
     addLineage(facets, event.snapshot().lineage());
   }
 
-  /** Without this facet, consumers connect every input with every output. */
+  /** Add the pairs. Without this facet, consumers connect every input with every output. */
   private static void addLineage(final ObjectNode facets, final ConnectorLineage lineage) {
-    if (lineage.pairs().size() < 2) {
+    if (lineage.outputs().isEmpty()) {
       return;
     }
     final ArrayNode entries =

@@ -138,6 +138,17 @@ class EventWriterTest {
         List.of());
   }
 
+  /** Lineage of a connector that drops one topic and writes one dataset from no input. */
+  private static ConnectorLineage onePairOfTwo() {
+    return new ConnectorLineage(
+        List.of(ORDERS, BIDS),
+        List.of(ORDERS_TABLE, BIDS_TABLE),
+        one().pairs(),
+        Map.of(),
+        Map.of(),
+        List.of());
+  }
+
   private static String write(
       final EventType type, final ConnectorLineage lineage, final RecordCounts counts) {
     return write(type, lineage, counts, SETTINGS);
@@ -196,7 +207,17 @@ class EventWriterTest {
     assertThat(entries.at("/1/inputs").findValuesAsText("name")).containsOnly("orders");
     assertThat(entries.at("/1/fields/id/inputs/0/transformations/0/subtype").asText())
         .isEqualTo("IDENTITY");
-    assertThat(event(EventType.RUNNING, one(), null).at("/job/facets").has("lineage")).isFalse();
+    assertThat(event(EventType.RUNNING, one(), null).at("/job/facets/lineage/entries")).hasSize(1);
+  }
+
+  @Test
+  void lineageFacetNamesTheOnlyPairOfSeveralDatasets() throws Exception {
+    final JsonNode entries =
+        event(EventType.RUNNING, onePairOfTwo(), null).at("/job/facets/lineage/entries");
+    assertThat(entries.at("/0/name").asText()).isEqualTo("raw/bids");
+    assertThat(entries.at("/0/inputs")).isEmpty();
+    assertThat(entries.at("/1/name").asText()).isEqualTo("raw/orders");
+    assertThat(entries.at("/1/inputs").findValuesAsText("name")).containsExactly("orders");
   }
 
   @Test
@@ -286,7 +307,8 @@ class EventWriterTest {
   @EnumSource(EventType.class)
   void conformsToThePublishedSchemas(final EventType type) throws Exception {
     assumeTrue(SPEC != null, "LINEAGE_LAB_SPEC is not set");
-    for (final ConnectorLineage lineage : List.of(ConnectorLineage.EMPTY, one(), two())) {
+    for (final ConnectorLineage lineage :
+        List.of(ConnectorLineage.EMPTY, one(), onePairOfTwo(), two())) {
       final JsonNode event = event(type, lineage, new RecordCounts(1, 2, 3, 4));
       assertThat(problems(event, event.get("schemaURL").asText())).isEmpty();
       for (final JsonNode facet : facets(event)) {
