@@ -77,7 +77,8 @@ final class DebeziumChangeEvents {
   private Optional<InputColumn> column(final Origin origin, final String path) {
     final List<String> steps = origin.path();
     if (origin.part() == Part.KEY && !steps.isEmpty()) {
-      return Optional.of(column(steps.get(0), path));
+      // Debezium does not apply column masks to keys.
+      return Optional.of(InputColumn.of(steps.get(0)));
     }
     final boolean isOfRow =
         origin.part() == Part.VALUE && steps.size() > 1 && IMAGES.contains(steps.get(0));
