@@ -352,7 +352,9 @@ def test_column_added_at_run_time_reaches_every_store(lab):
     assert edges_of_column(lab.graph(), "currency") == {
         ("orders_source", "shop.public.orders", "orders"),
         ("orders_lake", "orders", "raw/orders"),
+        ("orders_lake", "orders", "dlq.orders_lake"),
         ("orders_archive", "orders", "topics/orders"),
+        ("orders_archive", "orders", "dlq.orders_archive"),
     }
     topic = lab.api(f"/api/v1/namespaces/{quote(KAFKA_NAMESPACE, safe='')}/datasets/orders")
     assert "currency" in [field["name"] for field in topic["fields"]]

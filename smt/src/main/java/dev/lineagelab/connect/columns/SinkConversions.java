@@ -7,8 +7,8 @@ import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.UnaryOperator;
 
 /** Conversions that sink connectors apply when they write values to a store. */
 public final class SinkConversions {
@@ -58,18 +58,17 @@ public final class SinkConversions {
     return type == null ? null : types.storeType(type);
   }
 
-  /** Rename all fields, nested ones included. */
-  public static SymbolicValue renameFields(
-      final SymbolicValue value, final UnaryOperator<String> names) {
-    if (value instanceof final StructValue struct) {
-      final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
-      struct
-          .fields()
-          .forEach((name, field) -> fields.put(names.apply(name), renameFields(field, names)));
-      return struct.withFields(fields, struct.removed());
+  /** Add fields to a record's value; fields of the same name in the value are replaced. */
+  public static SymbolicValue addFields(
+      final SymbolicValue value, final Map<String, SymbolicValue> added) {
+    if (added.isEmpty()) {
+      return value;
     }
-    return value instanceof final OneOf oneOf
-        ? OneOf.of(oneOf.values().stream().map(one -> renameFields(one, names)).toList())
-        : value;
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(added);
+    if (value instanceof final StructValue struct && struct.isClosed()) {
+      struct.fields().forEach(fields::putIfAbsent);
+      return StructValue.closed(null, fields);
+    }
+    return new StructValue(null, fields, value, Set.of(), false);
   }
 }

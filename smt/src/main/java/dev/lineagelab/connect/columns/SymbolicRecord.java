@@ -40,6 +40,9 @@ public record SymbolicRecord(
     Set<Side> schemaSides,
     SortedSet<Contribution> filters,
     SortedSet<String> reasons) {
+  /** Type of the column of a topic that has all headers. */
+  public static final String HEADERS_TYPE = "array<struct>";
+
   private static final Map<Part, String> METADATA =
       Map.of(Part.PARTITION, "int32", Part.OFFSET, "int64", Part.TIMESTAMP, "timestamp");
 
@@ -139,6 +142,14 @@ public record SymbolicRecord(
     final Builder builder = toBuilder();
     builder.headers.put(name, isPresent);
     return builder.build();
+  }
+
+  /** Return all headers as one value; unknown if a transform has changed them. */
+  public SymbolicValue allHeaders() {
+    return headers.isEmpty()
+        ? Leaf.of(HEADERS_TYPE, Origin.of(Part.HEADERS))
+        : new Unknown(
+            HEADERS_TYPE, null, "A transform changes headers; what they contain is unknown.");
   }
 
   /**

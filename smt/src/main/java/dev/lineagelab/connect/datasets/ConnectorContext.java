@@ -31,11 +31,16 @@ public record ConnectorContext(
    * overrides the bootstrap servers of its producer or consumer.
    */
   public Dataset topic(final String name) {
-    return new Dataset(ownKafkaNamespace(), name);
+    return new Dataset(
+        kafkaNamespaceOf(definition.type() == ConnectorType.SINK ? "consumer" : "producer"), name);
   }
 
-  private String ownKafkaNamespace() {
-    final String client = definition.type() == ConnectorType.SINK ? "consumer" : "producer";
+  /** Return the dead letter topic of a sink, which Connect writes with a producer. */
+  Dataset deadLetterTopic(final String name) {
+    return new Dataset(kafkaNamespaceOf("producer"), name);
+  }
+
+  private String kafkaNamespaceOf(final String client) {
     try {
       return kafkaNamespace(options.text(client + ".override.bootstrap.servers"))
           .map(namespaces.canonical())

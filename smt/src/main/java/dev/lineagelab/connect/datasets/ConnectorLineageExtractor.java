@@ -117,7 +117,7 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
 
     @Override
     public Resolution<SinkTarget> sinkTargets(
-        final ConnectorContext connector, final SymbolicRecord record) {
+        final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
       return unknown(connector, "write");
     }
 

@@ -32,12 +32,13 @@ public interface DatasetResolver {
   /**
    * Resolve the datasets to which a sink writes a record.
    *
+   * @param originalTopic topic from which the record was read, regardless of routing
    * @param record output of the transform chain
    * @throws dev.lineagelab.connect.columns.UnusableOptionException if the configuration is
    *     insufficient
    */
   default Resolution<SinkTarget> sinkTargets(
-      final ConnectorContext connector, final SymbolicRecord record) {
+      final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
     return Resolution.empty();
   }
 }

@@ -51,7 +51,7 @@ public final class FileStreamResolver implements DatasetResolver {
 
   @Override
   public Resolution<SinkTarget> sinkTargets(
-      final ConnectorContext connector, final SymbolicRecord record) {
+      final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
     final Optional<Dataset> file = file(connector);
     return new Resolution<>(
         file.stream().map(f -> SinkTarget.of(f, lines(record.value()))).toList(), notes(file));

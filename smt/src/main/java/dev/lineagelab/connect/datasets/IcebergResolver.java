@@ -35,7 +35,7 @@ public final class IcebergResolver implements DatasetResolver {
 
   @Override
   public Resolution<SinkTarget> sinkTargets(
-      final ConnectorContext connector, final SymbolicRecord record) {
+      final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
     final Optional<SymbolicValue> route =
         options.text(ROUTE_FIELD).map(path -> field(record.value(), path));

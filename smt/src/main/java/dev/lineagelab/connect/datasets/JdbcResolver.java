@@ -4,6 +4,7 @@ package dev.lineagelab.connect.datasets;
 import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.SinkConversions;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
@@ -77,7 +78,7 @@ public final class JdbcResolver implements DatasetResolver {
 
   @Override
   public Resolution<SinkTarget> sinkTargets(
-      final ConnectorContext connector, final SymbolicRecord record) {
+      final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
     if (connector.definition().type() != ConnectorType.SINK
         || !(record.topic() instanceof final TopicName.Known topic)) {
@@ -110,11 +111,7 @@ public final class JdbcResolver implements DatasetResolver {
       only.forEach(name -> fields.putIfAbsent(name, record.value().child(name)));
       return StructValue.closed(null, fields);
     }
-    if (record.value() instanceof final StructValue struct && struct.isClosed()) {
-      struct.fields().forEach(fields::putIfAbsent);
-      return StructValue.closed(null, fields);
-    }
-    return new StructValue(null, fields, record.value(), Set.of(), false);
+    return SinkConversions.addFields(record.value(), fields);
   }
 
   private static void addKey(

@@ -40,12 +40,15 @@ final class SinkLineageExtractor {
   private static final Function<Origin, Optional<InputColumn>> TOPIC_COLUMNS =
       origin -> Optional.of(InputColumn.of(origin.columnName()));
 
+  private static final String DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name";
+
   private static final Map<Part, String> METADATA_TYPES =
       Map.of(
           Part.TOPIC, "string",
           Part.PARTITION, "int32",
           Part.OFFSET, "int64",
-          Part.TIMESTAMP, "timestamp");
+          Part.TIMESTAMP, "timestamp",
+          Part.HEADERS, SymbolicRecord.HEADERS_TYPE);
 
   private final ConnectorContext connector;
   private final TransformChain chain;
@@ -83,6 +86,7 @@ final class SinkLineageExtractor {
           result.addInput(connector.topic(name));
           if (observations.isEmpty()) {
             addTargets(name, chain.apply(SymbolicRecord.initial(name)));
+            addDeadLetters(SymbolicRecord.initial(name), name);
           }
           observations.forEach(this::trace);
         });
@@ -157,7 +161,14 @@ final class SinkLineageExtractor {
         SymbolicRecord.initial(seen.topic())
             .withSchemaSides(Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
     final List<SymbolicRecord> before = TransformChain.byTopic(chain.before(place).apply(start));
-    fieldsAddedBefore(before).ifPresent(added -> addTopicSchema(seen, added));
+    final Optional<Set<String>> added = fieldsAddedBefore(before);
+    added.ifPresent(fields -> addTopicSchema(seen, fields));
+    addDeadLetters(
+        added.filter(Set::isEmpty).isPresent()
+            ? SchemaRefinement.refine(
+                SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema())
+            : SymbolicRecord.initial(seen.topic()),
+        seen.topic());
     final List<SymbolicRecord> after = new ArrayList<>();
     before.stream()
         .map(record -> SchemaRefinement.refine(record, seen.keySchema(), seen.valueSchema()))
@@ -206,6 +217,23 @@ final class SinkLineageExtractor {
         .ifPresent(fields -> result.addSchema(connector.topic(seen.topic()), version, fields));
   }
 
+  /** Add the dead letter topic: Connect copies the bytes of records that fail, unchanged. */
+  private void addDeadLetters(final SymbolicRecord copied, final String topic) {
+    try {
+      final Optional<String> deadLetters = connector.options().text(DEAD_LETTER_TOPIC);
+      if (deadLetters.isPresent()) {
+        final Dataset input = connector.topic(topic);
+        result.addPair(
+            input,
+            connector.deadLetterTopic(deadLetters.get()),
+            ConnectorLineageBuilder.columnLineage(
+                ColumnOrigins.ofTopic(copied), input, TOPIC_COLUMNS, Set.of()));
+      }
+    } catch (final UnusableOptionException e) {
+      result.addNote("The dead letter topic is unknown: " + e.getMessage() + ".");
+    }
+  }
+
   private void addTargets(final String topic, final List<SymbolicRecord> branches) {
     final Dataset input = connector.topic(topic);
     final Optional<Dataset> other = declared.forTopic(topic, connector);
@@ -217,14 +245,14 @@ final class SinkLineageExtractor {
           other.get(),
           TopicOnlyExtractor.unknownColumns("The columns of declared datasets are unknown."));
     } else {
-      TransformChain.byTopic(branches).forEach(record -> addTargets(input, record));
+      TransformChain.byTopic(branches).forEach(record -> addTargets(topic, input, record));
     }
   }
 
-  private void addTargets(final Dataset input, final SymbolicRecord record) {
+  private void addTargets(final String topic, final Dataset input, final SymbolicRecord record) {
     result.addNotes(record.reasons());
     try {
-      final Resolution<SinkTarget> targets = resolver.sinkTargets(connector, record);
+      final Resolution<SinkTarget> targets = resolver.sinkTargets(connector, topic, record);
       result.addNotes(targets.notes());
       targets.found().forEach(target -> addTarget(input, record, target));
     } catch (final UnusableOptionException e) {
@@ -237,7 +265,7 @@ final class SinkLineageExtractor {
    * becomes a column of the output: consumers drop columns whose source does not exist.
    */
   private void addMetadataColumn(final Dataset topic, final Origin origin) {
-    if (METADATA_TYPES.containsKey(origin.part())) {
+    if (origin.path().isEmpty() && METADATA_TYPES.containsKey(origin.part())) {
       result.addColumn(topic, Field.of(origin.columnName(), METADATA_TYPES.get(origin.part())));
     }
   }

@@ -12,6 +12,22 @@ final class StoreTypeMappings {
   /** Types of the columns that the Iceberg sink creates, under their SQL names. */
   static final SinkConversions.TypeMapping ICEBERG = StoreTypeMappings::iceberg;
 
+  /** Types of JSON documents in which times and decimals are text. */
+  static final SinkConversions.TypeMapping JSON =
+      new SinkConversions.TypeMapping() {
+        @Override
+        public String storeType(final String type) {
+          return isTextInJson(type) ? "string" : jsonName(iceberg(type));
+        }
+
+        @Override
+        public boolean changesValue(final String type) {
+          return isTextInJson(type) || "bytes".equals(type);
+        }
+      };
+
+  private static final Set<String> JSON_TIMES = Set.of("date", "time", "timestamp");
+
   /** Type name that is not a field name of a struct. */
   private static final Pattern TYPE =
       Pattern.compile("(?<![\\w.])([a-z]+\\d*(?:\\([^)]*\\))?(?: with time zone)?)(?![\\w:(])");
@@ -48,8 +64,6 @@ final class StoreTypeMappings {
           Map.entry("geography", "struct"),
           Map.entry("point", "struct"));
 
-  private static final Set<String> JSON_TIMES = Set.of("date", "time", "timestamp");
-
   private StoreTypeMappings() {}
 
   private static String iceberg(final String type) {
@@ -65,33 +79,8 @@ final class StoreTypeMappings {
     return type.startsWith("enum(") ? "string" : ICEBERG_TYPES.getOrDefault(type, type);
   }
 
-  /**
-   * Return the mapping to JSON types.
-   *
-   * @param hasTextTimes true if times are ISO 8601 text, false if numbers
-   * @param hasTextDecimals true if decimals are text, false if numbers
-   */
-  static SinkConversions.TypeMapping json(
-      final boolean hasTextTimes, final boolean hasTextDecimals) {
-    return new SinkConversions.TypeMapping() {
-      @Override
-      public String storeType(final String type) {
-        if (JSON_TIMES.contains(type)) {
-          return hasTextTimes ? "string" : "number";
-        }
-        if (type.startsWith("decimal(")) {
-          return hasTextDecimals ? "string" : "number";
-        }
-        return jsonName(iceberg(type));
-      }
-
-      @Override
-      public boolean changesValue(final String type) {
-        return hasTextTimes && JSON_TIMES.contains(type)
-            || hasTextDecimals && type.startsWith("decimal(")
-            || "bytes".equals(type);
-      }
-    };
+  private static boolean isTextInJson(final String type) {
+    return JSON_TIMES.contains(type) || type.startsWith("decimal(");
   }
 
   private static String jsonName(final String type) {

@@ -5,13 +5,18 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.Origin;
+import dev.lineagelab.connect.columns.Origin.Part;
+import dev.lineagelab.connect.columns.SinkConversions;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.TopicName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -29,12 +34,16 @@ public final class TemplateSinkResolver implements DatasetResolver {
    * @param classes names of its connector classes
    * @param columns VALUE if the fields of a record are columns; UNKNOWN if the content of the
    *     dataset depends on more than the template
+   * @param keys option that stores keys too; null if there is none
+   * @param headers option that stores headers too; null if there is none
    */
   private record Row(
       @JsonProperty(value = "classes", required = true) List<String> classes,
       @JsonProperty(value = "namespace", required = true) String namespace,
       @JsonProperty(value = "name", required = true) String name,
-      @JsonProperty(value = "columns", required = true) Content columns) {}
+      @JsonProperty(value = "columns", required = true) Content columns,
+      @JsonProperty("keys") String keys,
+      @JsonProperty("headers") String headers) {}
 
   private enum Content {
     VALUE,
@@ -62,7 +71,7 @@ public final class TemplateSinkResolver implements DatasetResolver {
 
   @Override
   public Resolution<SinkTarget> sinkTargets(
-      final ConnectorContext connector, final SymbolicRecord record) {
+      final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
     if (!(record.topic() instanceof final TopicName.Known topic)) {
       return Resolution.unknownTopic(record.topic());
     }
@@ -70,7 +79,7 @@ public final class TemplateSinkResolver implements DatasetResolver {
     final ConnectorOptions options = connector.options();
     final SymbolicValue columns =
         row.columns == Content.VALUE
-            ? record.value()
+            ? SinkConversions.addFields(record.value(), storedParts(row, options, record))
             : SymbolicValue.Unknown.because(
                 "The format in which "
                     + connector.definition().connectorClass()
@@ -82,5 +91,18 @@ public final class TemplateSinkResolver implements DatasetResolver {
                     new NameTemplate(row.namespace).fill(options, topic.name()),
                     new NameTemplate(row.name).fill(options, topic.name())),
                 columns)));
+  }
+
+  /** Return the parts of a record that are stored next to its value. */
+  private static Map<String, SymbolicValue> storedParts(
+      final Row row, final ConnectorOptions options, final SymbolicRecord record) {
+    final Map<String, SymbolicValue> parts = new LinkedHashMap<>();
+    if (row.keys != null && options.flag(row.keys, false)) {
+      parts.put(Origin.of(Part.KEY).columnName(), record.key());
+    }
+    if (row.headers != null && options.flag(row.headers, false)) {
+      parts.put(Origin.of(Part.HEADERS).columnName(), record.allHeaders());
+    }
+    return parts;
   }
 }

@@ -43,7 +43,7 @@ class DatasetResolversTest {
 
     @Override
     public Resolution<SinkTarget> sinkTargets(
-        final ConnectorContext connector, final SymbolicRecord record) {
+        final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
       throw failure.get();
     }
   }
