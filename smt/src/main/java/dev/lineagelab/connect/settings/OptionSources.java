@@ -73,7 +73,7 @@ public final class OptionSources {
   }
 
   /**
-   * Return warnings about unknown options, each with the most similar known option.
+   * Return warnings about unknown options, each with the known option that it resembles.
    *
    * @param where such as {@code worker property}
    * @param prefix of the names in that source
@@ -84,16 +84,11 @@ public final class OptionSources {
     final List<String> found = new ArrayList<>();
     for (final String name : new TreeSet<>(names)) {
       if (UnknownOptions.isUnknown(name, known)) {
-        final String nearest = UnknownOptions.nearest(name, known);
-        found.add(
-            where
-                + " "
-                + prefix
-                + name
-                + " is unknown and has no effect; did you mean "
-                + prefix
-                + nearest
-                + "?");
+        final String suggestion =
+            UnknownOptions.similar(name, known)
+                .map(similar -> "; did you mean " + prefix + similar + "?")
+                .orElse(".");
+        found.add(where + " " + prefix + name + " is unknown and has no effect" + suggestion);
       }
     }
     return found;

@@ -15,6 +15,7 @@ import org.apache.kafka.common.config.types.Password;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PluginSettingsTest {
   private static final WorkerProperties WORKER =
@@ -157,6 +158,34 @@ class PluginSettingsTest {
         .asString()
         .contains(
             "openlineage.transport.uri is unknown", "did you mean openlineage.transport.url?");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "transport.uri, transport.url",
+    "openlineage.transport.url, transport.url",
+    "interval, interval.ms",
+    "url, transport.url",
+    "api.key, transport.auth.api.key",
+    "Transport.Url, transport.url",
+    "transport_url, transport.url",
+    "retry.backoff.maximum.ms, retry.backoff.max.ms"
+  })
+  void suggestsTheOptionThatIsMeant(final String name, final String meant) {
+    assertThat(OptionSources.unknownOptionWarnings("Option", "p.", Set.of(name)))
+        .singleElement()
+        .asString()
+        .contains("p." + name + " is unknown", "did you mean p." + meant + "?");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"foo", "file.path", "retry.ms", "timeout.ms", "password", "queue.size"})
+  void suggestsNothingForAnOptionThatResemblesNone(final String name) {
+    assertThat(OptionSources.unknownOptionWarnings("Option", "p.", Set.of(name)))
+        .singleElement()
+        .asString()
+        .contains("p." + name + " is unknown", "has no effect")
+        .doesNotContain("did you mean");
   }
 
   @Test
