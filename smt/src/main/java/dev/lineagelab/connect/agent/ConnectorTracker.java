@@ -82,7 +82,7 @@ final class ConnectorTracker {
                 now)
             .recreated(isRecreated)
             .configChanged(isConfigChanged)
-            .lineageChanged(snapshot.isChangedSince(lastReported))
+            .changed(snapshot.changeSince(lastReported).orElse(null))
             .heartbeatDue(now - run.lastEvent() >= settings.eventInterval().toMillis());
     return apply(RunStateMachine.next(run, input), snapshot, counts);
   }

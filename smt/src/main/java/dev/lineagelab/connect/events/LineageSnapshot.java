@@ -5,6 +5,8 @@ import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.settings.PluginSettings;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -14,6 +16,7 @@ public record LineageSnapshot(
     ConnectorStatus status,
     ConnectorLineage lineage,
     PluginSettings settings) {
+  private static final String CONNECTOR = "connector";
 
   /** Copy with other lineage. */
   public LineageSnapshot withLineage(final ConnectorLineage other) {
@@ -21,19 +24,34 @@ public record LineageSnapshot(
   }
 
   /**
-   * Return whether an event is due at once after {@code previous}: the lineage or the set of failed
-   * tasks has changed.
+   * Return why an event is due at once after {@code previous}: failed tasks or the lineage have
+   * changed. Empty if neither has.
    */
-  public boolean isChangedSince(final LineageSnapshot previous) {
-    return previous == null
-        || !lineage.equals(previous.lineage)
-        || !failures(status).equals(failures(previous.status));
+  public Optional<String> changeSince(final LineageSnapshot previous) {
+    if (previous != null && !failures(status).equals(failures(previous.status))) {
+      return Optional.of(failureSummary(status));
+    }
+    final boolean isSame = previous != null && lineage.equals(previous.lineage);
+    return isSame ? Optional.empty() : Optional.of("lineage changed");
+  }
+
+  private static String failureSummary(final ConnectorStatus status) {
+    final List<String> failed =
+        failures(status).stream().filter(name -> !CONNECTOR.equals(name)).toList();
+    if (failed.isEmpty()) {
+      return failures(status).isEmpty() ? "no task is failed" : "the connector failed";
+    }
+    return failed.size()
+        + " of "
+        + status.tasks().size()
+        + " tasks failed: "
+        + String.join(", ", failed);
   }
 
   private static Set<String> failures(final ConnectorStatus status) {
     final Set<String> failed = new TreeSet<>();
     if ("FAILED".equals(status.state())) {
-      failed.add("connector");
+      failed.add(CONNECTOR);
     }
     status
         .tasks()

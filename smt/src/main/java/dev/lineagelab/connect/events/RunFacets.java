@@ -67,7 +67,7 @@ public final class RunFacets {
         json.put("worker", task.getValue().worker());
       }
       if (task.getValue().trace() != null) {
-        json.put("message", secrets.mask(firstLine(task.getValue().trace())));
+        json.put("message", message(secrets.mask(task.getValue().trace())));
       }
     }
   }

@@ -10,7 +10,8 @@ package dev.lineagelab.connect.runs;
  * @param isRecreated whether the connector was deleted since the last poll, whatever its state now
  * @param isConfigChanged whether datasets that differ from the run's are due to a changed
  *     configuration
- * @param isLineageChanged whether the lineage differs from that of the last event
+ * @param change how lineage or failed tasks differ from those of the last event; null if they do
+ *     not
  * @param isHeartbeatDue whether the interval since the last event has passed
  */
 public record RunInput(
@@ -20,36 +21,39 @@ public record RunInput(
     long now,
     boolean isRecreated,
     boolean isConfigChanged,
-    boolean isLineageChanged,
+    String change,
     boolean isHeartbeatDue) {
 
   /** Input with no flag set. */
   public static RunInput of(
       final AggregateState state, final String datasets, final String config, final long now) {
-    return new RunInput(state, datasets, config, now, false, false, false, false);
+    return new RunInput(state, datasets, config, now, false, false, null, false);
   }
 
   /** Copy with {@link #isRecreated} set to {@code value}. */
   public RunInput recreated(final boolean value) {
     return new RunInput(
-        state, datasets, config, now, value, isConfigChanged, isLineageChanged, isHeartbeatDue);
+        state, datasets, config, now, value, isConfigChanged, change, isHeartbeatDue);
   }
 
   /** Copy with {@link #isConfigChanged} set to {@code value}. */
   public RunInput configChanged(final boolean value) {
-    return new RunInput(
-        state, datasets, config, now, isRecreated, value, isLineageChanged, isHeartbeatDue);
+    return new RunInput(state, datasets, config, now, isRecreated, value, change, isHeartbeatDue);
   }
 
-  /** Copy with {@link #isLineageChanged} set to {@code value}. */
-  public RunInput lineageChanged(final boolean value) {
+  /** Return whether lineage or failed tasks differ from those of the last event. */
+  public boolean isChanged() {
+    return change != null;
+  }
+
+  /** Copy with {@link #change} set to {@code value}. */
+  public RunInput changed(final String value) {
     return new RunInput(
         state, datasets, config, now, isRecreated, isConfigChanged, value, isHeartbeatDue);
   }
 
   /** Copy with {@link #isHeartbeatDue} set to {@code value}. */
   public RunInput heartbeatDue(final boolean value) {
-    return new RunInput(
-        state, datasets, config, now, isRecreated, isConfigChanged, isLineageChanged, value);
+    return new RunInput(state, datasets, config, now, isRecreated, isConfigChanged, change, value);
   }
 }

@@ -98,7 +98,7 @@ public final class RunStateMachine {
     if (state.phase() == RunPhase.OPEN) {
       state = state.withPhase(RunPhase.PAUSED);
       emit(EventType.OTHER, "the connector was paused", Kind.CURRENT);
-    } else if (input.isLineageChanged() || input.isHeartbeatDue()) {
+    } else if (input.isChanged() || input.isHeartbeatDue()) {
       emit(EventType.OTHER, "the connector is paused", Kind.PERIODIC);
     }
   }
@@ -111,8 +111,8 @@ public final class RunStateMachine {
     if (state.phase() == RunPhase.PAUSED) {
       state = state.withPhase(RunPhase.OPEN);
       emit(EventType.OTHER, "the connector was resumed", Kind.CURRENT);
-    } else if (input.isLineageChanged()) {
-      emit(EventType.RUNNING, "lineage changed", Kind.CURRENT);
+    } else if (input.isChanged()) {
+      emit(EventType.RUNNING, input.change(), Kind.CURRENT);
     } else if (input.isHeartbeatDue()) {
       emit(EventType.RUNNING, "it runs", Kind.PERIODIC);
     }

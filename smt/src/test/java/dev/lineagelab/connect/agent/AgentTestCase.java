@@ -154,10 +154,7 @@ abstract class AgentTestCase {
     }
     final TreeMap<Integer, TaskStatus> tasks = new TreeMap<>();
     if (taskState != null) {
-      tasks.put(
-          0,
-          new TaskStatus(
-              taskState, "w:1", "FAILED".equals(taskState) ? "java.io.IOException: why" : null));
+      tasks.put(0, task(taskState));
     }
     cluster.snapshots.put(
         "orders",
@@ -165,6 +162,23 @@ abstract class AgentTestCase {
             new ConnectorDefinition("orders", ConnectorType.SINK, "Sink", options, true),
             new ConnectorStatus(connectorState, "w:1", null, tasks),
             true));
+  }
+
+  private static TaskStatus task(final String state) {
+    return new TaskStatus(state, "w:1", "FAILED".equals(state) ? "java.io.IOException: why" : null);
+  }
+
+  /** Add tasks 1, 2 and so on to the connector, or change their states. */
+  void addTasks(final String... states) {
+    final ConnectorSnapshot known = cluster.snapshots.get("orders");
+    final TreeMap<Integer, TaskStatus> tasks = new TreeMap<>(known.status().tasks());
+    for (int at = 0; at < states.length; at++) {
+      tasks.put(at + 1, task(states[at]));
+    }
+    cluster.snapshots.put(
+        "orders",
+        new ConnectorSnapshot(
+            known.definition(), new ConnectorStatus("RUNNING", "w:1", null, tasks), true));
   }
 
   /** Poll repeatedly at intervals of a second. */

@@ -75,6 +75,24 @@ class LineageAgentTest extends AgentTestCase {
   }
 
   @Test
+  void oneFailedTaskOfThreeIsTheReasonOfAnEvent() throws Exception {
+    set("RUNNING", "RUNNING");
+    addTasks("RUNNING", "RUNNING");
+    poll(2);
+    addTasks("RUNNING", "FAILED");
+    poll(2);
+    addTasks("RUNNING", "RUNNING");
+    poll(2);
+    final List<JsonNode> events = events();
+    assertThat(eventTypes(events)).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
+    assertThat(events)
+        .extracting(event -> event.at("/run/facets/lineagelab_connect/reason").asText())
+        .containsExactly("a task runs", "1 of 3 tasks failed: 2", "no task is failed", "it runs");
+    assertThat(events.get(1).at("/run/facets/lineagelab_connect/tasks/2/message").asText())
+        .contains("why");
+  }
+
+  @Test
   void changedTableEndsTheRunWithTheOldOne() throws Exception {
     set("RUNNING", "RUNNING", "table", "old");
     poll(2);

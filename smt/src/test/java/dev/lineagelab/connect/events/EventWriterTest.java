@@ -288,6 +288,14 @@ class EventWriterTest {
   }
 
   @Test
+  void aFailedTaskHasTheCauseOfItsError() throws Exception {
+    final JsonNode event = event(EventType.RUNNING, one(), RecordCounts.NONE);
+    assertThat(event.at("/run/facets/lineagelab_connect/tasks/0/message").asText())
+        .contains("Tolerance exceeded", "Caused by: java.io.IOException: login with **** failed");
+    assertThat(event.at("/run/facets").has("errorMessage")).isFalse();
+  }
+
+  @Test
   void equalEventsHaveEqualText() {
     final ConnectorLineage sorted = two();
     final ConnectorLineage reversed =

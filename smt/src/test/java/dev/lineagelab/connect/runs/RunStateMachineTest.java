@@ -44,7 +44,7 @@ class RunStateMachineTest {
                   now)
               .recreated(words.contains("recreated"))
               .configChanged(hasOtherConfig)
-              .lineageChanged(words.contains("lineage-changed"))
+              .changed(words.contains("lineage-changed") ? "lineage changed" : null)
               .heartbeatDue(words.contains("due"));
       final Transition transition = RunStateMachine.next(state, input);
       state = transition.state();
@@ -132,7 +132,7 @@ class RunStateMachineTest {
   void datasetsDiscoveredLaterBelongToTheSameRun() {
     final RunState open = new RunState(5, RunPhase.OPEN, "few", "1", BEGIN);
     final RunInput more =
-        RunInput.of(AggregateState.RUNNING, "more", "1", BEGIN + STEP).lineageChanged(true);
+        RunInput.of(AggregateState.RUNNING, "more", "1", BEGIN + STEP).changed("lineage changed");
     final Transition transition = RunStateMachine.next(open, more);
     assertThat(transition.events()).extracting(DueEvent::type).containsExactly(EventType.RUNNING);
     assertThat(transition.state().generation()).isEqualTo(5);
@@ -144,7 +144,7 @@ class RunStateMachineTest {
     final RunState stored = new RunState(5, RunPhase.OPEN, "datasets", "1", BEGIN);
     final RunInput input =
         RunInput.of(AggregateState.RUNNING, "datasets", "1", BEGIN + STEP)
-            .lineageChanged(true)
+            .changed("lineage changed")
             .heartbeatDue(true);
     assertThat(RunStateMachine.next(stored, input).events())
         .extracting(DueEvent::type, DueEvent::generation)
