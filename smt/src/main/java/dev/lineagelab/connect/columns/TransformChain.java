@@ -160,6 +160,20 @@ public final class TransformChain {
   }
 
   /**
+   * Return the alias of the transform that observes records as they are in the topic: of several of
+   * its class the first of a sink, the last of a source, if possible one without a predicate.
+   */
+  public Optional<String> observerOf(final String className, final boolean isSink) {
+    final List<Step> own = steps.stream().filter(s -> s.className.equals(className)).toList();
+    final List<Step> unconditional =
+        own.stream().filter(step -> step.predicate == TransformPredicate.ALWAYS).toList();
+    final List<Step> candidates = unconditional.isEmpty() ? own : unconditional;
+    return candidates.isEmpty()
+        ? Optional.empty()
+        : Optional.of(candidates.get(isSink ? 0 : candidates.size() - 1).alias);
+  }
+
+  /**
    * Return true if the chain may change topics, so that the topic after it does not identify the
    * one before.
    */

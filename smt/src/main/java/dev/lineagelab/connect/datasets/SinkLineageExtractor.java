@@ -114,7 +114,7 @@ final class SinkLineageExtractor {
 
   private String place(final ObservedTopic seen) {
     return Optional.ofNullable(seen.alias())
-        .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
+        .or(() -> chain.observerOf(ConnectorLineageExtractor.OWN_TRANSFORM, true))
         .orElse(TransformChain.END_OF_CHAIN);
   }
 

@@ -126,7 +126,7 @@ final class SourceLineageExtractor {
   private Place place(final ObservedTopic seen) {
     final String alias =
         Optional.ofNullable(seen.alias())
-            .or(() -> chain.aliasOf(ConnectorLineageExtractor.OWN_TRANSFORM))
+            .or(() -> chain.observerOf(ConnectorLineageExtractor.OWN_TRANSFORM, false))
             .orElse(TransformChain.END_OF_CHAIN);
     return new Place(alias, Side.ofSchemas(seen.keySchema(), seen.valueSchema()));
   }

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Hand-over of observations from the transforms of all tasks to the agent's thread. Only the latest
@@ -26,6 +27,7 @@ public final class TaskObservations {
   private final Set<TaskObserver> active = ConcurrentHashMap.newKeySet();
   private final Map<String, Map<String, String>> lastOptions = new ConcurrentHashMap<>();
   private final RecordTotals totals;
+  private final AtomicInteger generation = new AtomicInteger();
   private boolean isSignalled;
 
   /** Record the final counts of closed tasks in {@code totals}. */
@@ -37,6 +39,7 @@ public final class TaskObservations {
   public TaskObserver register(final Map<String, String> options) {
     final TaskObserver observer = new TaskObserver(this, options, TaskId.current().orElse(null));
     active.add(observer);
+    generation.incrementAndGet();
     signal();
     return observer;
   }
@@ -46,6 +49,7 @@ public final class TaskObservations {
     if (!active.remove(observer)) {
       return;
     }
+    generation.incrementAndGet();
     observer
         .task()
         .ifPresent(
@@ -55,6 +59,27 @@ public final class TaskObservations {
                   .ifPresent(counts -> totals.closeTask(task, counts));
             });
     signal();
+  }
+
+  /** Counter that increases whenever a transform is registered or unregistered. */
+  int generation() {
+    return generation.get();
+  }
+
+  /**
+   * Return whether a transform observes for its task. If the chain has several, records are as in
+   * the topic at the first of a sink and at the last of a source; one that sees all records is
+   * preferred to one with a predicate.
+   */
+  boolean isObserving(final TaskObserver observer, final ConnectorType type) {
+    final Comparator<TaskObserver> place = Comparator.comparingLong(TaskObserver::number);
+    return active.stream()
+        .filter(other -> other.task().isPresent() && other.task().equals(observer.task()))
+        .min(
+            Comparator.comparing(TaskObserver::hasPredicate)
+                .thenComparing(type == ConnectorType.SINK ? place : place.reversed()))
+        .map(chosen -> chosen == observer)
+        .orElse(true);
   }
 
   synchronized void add(final TaskObservation observation) {

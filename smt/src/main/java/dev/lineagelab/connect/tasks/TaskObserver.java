@@ -11,12 +11,16 @@ import org.apache.kafka.connect.data.Schema;
 /** Transform instance of one task, from configure to close. */
 public final class TaskObserver {
   private static final AtomicLong LAST_CONFIGURED = new AtomicLong();
+  private static final AtomicLong LAST_NUMBER = new AtomicLong();
 
   private final TaskObservations observations;
   private final Map<String, String> options;
   private final SeenSchemas seen = new SeenSchemas();
   private final long configuredAt;
+  private final long number = LAST_NUMBER.incrementAndGet();
   private volatile TaskId task;
+  private int decidedAt = -1;
+  private boolean isObserving;
 
   TaskObserver(
       final TaskObservations observations, final Map<String, String> options, final TaskId task) {
@@ -33,11 +37,14 @@ public final class TaskObserver {
    */
   public boolean observe(
       final String topic, final Schema key, final Schema value, final ConnectorType type) {
-    if (seen.contains(topic, key, value)) {
-      return true;
-    }
     if (task == null) {
       task = TaskId.current().orElse(null);
+    }
+    if (!isObserving(type)) {
+      return false;
+    }
+    if (seen.contains(topic, key, value)) {
+      return true;
     }
     if (task == null || !seen.add(topic, key, value, System.nanoTime())) {
       return false;
@@ -46,6 +53,26 @@ public final class TaskObserver {
         new TaskObservation(
             task.connector(), new ObservedTopic(topic, key, value, null), type, this));
     return true;
+  }
+
+  /** Decide again only when the transforms of a task may have changed. */
+  private boolean isObserving(final ConnectorType type) {
+    final int generation = observations.generation();
+    if (generation != decidedAt) {
+      isObserving = observations.isObserving(this, type);
+      decidedAt = task == null ? -1 : generation;
+    }
+    return isObserving;
+  }
+
+  /** Position in the order in which all transforms of this worker were configured. */
+  long number() {
+    return number;
+  }
+
+  /** Return whether a predicate selects the records that the transform receives. */
+  boolean hasPredicate() {
+    return options.containsKey("predicate");
   }
 
   /** The task; empty until it is known. */

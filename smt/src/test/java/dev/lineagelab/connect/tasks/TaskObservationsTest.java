@@ -63,10 +63,41 @@ class TaskObservationsTest {
   }
 
   @Test
+  void onlyTheFirstOfTwoTransformsObservesASink() {
+    final TaskObserver first = observations.register(Map.of());
+    final TaskObserver second = observations.register(Map.of());
+    final Schema read = struct();
+    assertThat(first.observe("topic", null, read, ConnectorType.SINK)).isTrue();
+    assertThat(second.observe("topic", null, struct(), ConnectorType.SINK)).isFalse();
+    assertThat(observations.drain())
+        .extracting(observation -> observation.topic().valueSchema())
+        .satisfiesExactly(schema -> assertThat(schema).isSameAs(read));
+    // A task is replaced: its successor observes as soon as it is closed.
+    observations.unregister(first);
+    assertThat(second.observe("topic", null, struct(), ConnectorType.SINK)).isTrue();
+  }
+
+  @Test
+  void onlyTheLastOfTwoTransformsObservesASource() {
+    final TaskObserver first = observations.register(Map.of());
+    final TaskObserver second = observations.register(Map.of());
+    assertThat(first.observe("topic", null, struct(), ConnectorType.SOURCE)).isFalse();
+    assertThat(second.observe("topic", null, struct(), ConnectorType.SOURCE)).isTrue();
+  }
+
+  @Test
+  void aTransformWithoutPredicateIsPreferred() {
+    final TaskObserver first = observations.register(Map.of("predicate", "some"));
+    final TaskObserver second = observations.register(Map.of());
+    assertThat(first.observe("topic", null, struct(), ConnectorType.SINK)).isFalse();
+    assertThat(second.observe("topic", null, struct(), ConnectorType.SINK)).isTrue();
+  }
+
+  @Test
   void doesNotMergeObservationsOfTwoTransformInstances() {
-    observations
-        .register(Map.of())
-        .observe("topic", Schema.STRING_SCHEMA, struct(), ConnectorType.SOURCE);
+    final TaskObserver first = observations.register(Map.of());
+    first.observe("topic", Schema.STRING_SCHEMA, struct(), ConnectorType.SOURCE);
+    observations.unregister(first);
     observations
         .register(Map.of())
         .observe("topic", Schema.STRING_SCHEMA, null, ConnectorType.SOURCE);
