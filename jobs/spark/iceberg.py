@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of a table by Iceberg's Java API, without a Spark job."""
 
+from collections.abc import Iterator
+
 from pyspark.sql import SparkSession
 
 from lineagelab_spark.java import JavaObject
 
 _REPLACED = "replace"
 """Operation of a snapshot with the same rows in other files."""
+
+MAIN = "main"
+"""Branch that readers and writers use by default."""
 
 SNAPSHOT_PROPERTY = "snapshot-property."
 """Prefix of write options that are stored in the summary of the snapshot."""
@@ -29,6 +34,25 @@ def current_snapshot_id(table: JavaObject) -> int | None:
     return None if snapshot is None else int(snapshot.snapshotId())
 
 
+def history(table: JavaObject) -> Iterator[JavaObject]:
+    """Return the current snapshot and its ancestors that have not expired, newest first."""
+    snapshot = table.currentSnapshot()
+    while snapshot is not None:
+        yield snapshot
+        parent = snapshot.parentId()
+        snapshot = None if parent is None else table.snapshot(parent)
+
+
+def snapshot_times(table: JavaObject) -> list[tuple[int, int]]:
+    """Return the id and time of each snapshot, in epoch milliseconds."""
+    return [(int(each.snapshotId()), int(each.timestampMillis())) for each in table.snapshots()]
+
+
+def references(table: JavaObject) -> list[tuple[str, int]]:
+    """Return the name and snapshot id of each tag, and of each branch but the main one."""
+    return [(str(name), int(found.snapshotId())) for name, found in table.refs().items() if name != MAIN]
+
+
 def has_only_changes_of(table: JavaObject, known: int | None, mark: tuple[str, str]) -> bool:
     """Return True if all row changes since a snapshot are by the writer with this mark.
 
@@ -38,10 +62,9 @@ def has_only_changes_of(table: JavaObject, known: int | None, mark: tuple[str, s
         mark: snapshot property and value that identify the writer.
     """
     name, value = mark
-    snapshot = table.currentSnapshot()
-    while snapshot is not None and snapshot.snapshotId() != known:
+    for snapshot in history(table):
+        if snapshot.snapshotId() == known:
+            return True
         if snapshot.operation() != _REPLACED and snapshot.summary().get(name) != value:
             return False
-        parent = snapshot.parentId()
-        snapshot = None if parent is None else table.snapshot(parent)
-    return snapshot is not None or known is None
+    return known is None

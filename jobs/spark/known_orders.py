@@ -90,6 +90,10 @@ class KnownOrders:
                 self._add(each.entries(spark))
             each.is_read = True
 
+    def snapshot(self, table: Table) -> int | None:
+        """Return the id of the snapshot of a table as of the last `refresh`; None if the table had none."""
+        return next(each.snapshot for each in self._tables if each.table.name == table.name)
+
     def among(self, orders: Iterable[BatchOrder]) -> list[BatchOrder]:
         """Return the orders that are in the tables."""
         return [order for order in orders if any(self._has(entry) for entry in order.entries)]

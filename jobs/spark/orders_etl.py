@@ -2,7 +2,8 @@
 """Streaming ETL from topic `orders` to the tables of accepted and rejected orders: `python -m jobs.spark.orders_etl`.
 
 Each order is in exactly one of the tables, exactly once, after any failure of driver, checkpoint, registry or catalog:
-a batch appends only orders that neither table has (`jobs.spark.known_orders`). The first record of an order is used,
+a batch appends only orders that neither table has (`jobs.spark.known_orders`), and of several drivers only the one
+that started last can append (`jobs.spark.fencing`). The first record of an order is used,
 and an order that is in a table is never changed.
 
 Environment: `KAFKA_BOOTSTRAP`, `SCHEMA_REGISTRY_URL`, `CHECKPOINTS` (checkpoint folder, on any file system that Hadoop
@@ -13,7 +14,6 @@ supports), `ORDERS_ETL_TRIGGER` (batch interval, `5 seconds`; `now` processes av
 
 import logging
 import os
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,10 +23,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
-from jobs.spark import checkpoint, kafka, runtime, streaming, tables
+from jobs.spark import checkpoint, iceberg, kafka, runtime, streaming, tables
+from jobs.spark.fencing import Claim
 from jobs.spark.iceberg import SNAPSHOT_PROPERTY
 from jobs.spark.known_orders import BatchOrder, KnownOrders
 from jobs.spark.registry import Registry, Wait
+from jobs.spark.tables import Table
 from jobs.spark.transformations import framing
 from jobs.spark.transformations.check import COLUMNS, check
 from jobs.spark.transformations.decode import decode
@@ -40,8 +42,14 @@ log = logging.getLogger(JOB_ORDERS_ETL)
 MAX_SCHEMAS = 100
 """Limit of schema ids in a topic, which usually has a handful: more indicate another data format."""
 
-RUN, BATCH = "orders-etl.run", "orders-etl.batch"
-"""Snapshot properties: id of the driver's run, to recognise its own commits, and batch id, for diagnosis."""
+MARK = "orders-etl"
+"""Prefix of the snapshot properties."""
+
+BATCH = f"{MARK}.batch"
+"""Snapshot property with the batch id, for diagnosis."""
+
+MAX_ATTEMPTS = 5
+"""Attempts to append a batch while other writers, such as maintenance, commit to the same table."""
 
 NOW = "now"
 
@@ -101,15 +109,24 @@ class OrdersEtl:
         self._wait = wait
         self._schemas: dict[int, str] = {}
         self._late_after = late_after
-        self._run = uuid.uuid4().hex
-        self._known = KnownOrders(tables.orders(), tables.orders_rejected(), (RUN, self._run))
+        self._claim = Claim(MARK)
+        self._known = KnownOrders(tables.orders(), tables.orders_rejected(), self._claim.mark)
+
+    def claim(self, spark: SparkSession) -> None:
+        """Claim both tables, before the checkpoint is read: drivers that claimed them before cannot append any more."""
+        for table in (tables.orders(), tables.orders_rejected()):
+            self._claim.take(spark, table.name)
 
     def write(self, batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         """Append the orders of a batch that are in neither table.
 
         Raises:
+            FencedError: another driver has claimed the tables.
             JobError: the registry stays unavailable, or the records are not orders.
         """
+        # Also for a batch without orders: a fenced driver must not commit offsets in a shared checkpoint.
+        for table in (tables.orders(), tables.orders_rejected()):
+            self._claim.verify(iceberg.load(batch.sparkSession, table.name))
         # Cached: Kafka is read once, and the result is written twice. A failed batch ends the driver, and so its cache.
         checked = checked_orders(batch, self._schemas, self._late_after).persist()
         orders, are_sure = _batch_orders(checked)
@@ -149,7 +166,23 @@ class OrdersEtl:
         return bool(new)
 
     def _append(self, checked: DataFrame, orders: list[BatchOrder], batch_id: int, outputs: BatchOutputs) -> None:
-        """Append new orders to both tables, rejected orders first.
+        """Append new orders to both tables, and repeat that if another writer committed meanwhile.
+
+        Raises:
+            FencedError: another driver has claimed the tables.
+            JobError: other writers committed during each attempt.
+        """
+        for _ in range(MAX_ATTEMPTS):
+            if self._try_append(checked, orders, batch_id, outputs):
+                return
+            log.info("another writer committed during batch %d, which is compared with the tables again", batch_id)
+        raise runtime.JobError(
+            f"could not append batch {batch_id}: in each of {MAX_ATTEMPTS} attempts another writer committed to "
+            f"{tables.orders().name} or {tables.orders_rejected().name}. Stop that writer"
+        )
+
+    def _try_append(self, checked: DataFrame, orders: list[BatchOrder], batch_id: int, outputs: BatchOutputs) -> bool:
+        """Append new orders to both tables, rejected orders first; return False if another writer committed meanwhile.
 
         Only the table of rejected orders has positions in the topic. If the batch is repeated after a crash between the
         two writes, and a schema has become available meanwhile, the position identifies an order that was rejected
@@ -162,18 +195,26 @@ class OrdersEtl:
         new = [order for order in orders if (order.partition, order.offset) not in places]
         good = [order for order in new if order.is_accepted]
         bad = [order for order in new if not order.is_accepted]
-        properties = {SNAPSHOT_PROPERTY + RUN: self._run, SNAPSHOT_PROPERTY + BATCH: str(batch_id)}
         for rows, table, written in (
             (rejected(fresh), tables.orders_rejected(), bad),
             (accepted(fresh), tables.orders(), good),
         ):
-            if written:
-                outputs.append(rows, table.name, properties)
-                self._known.add(written)
-            else:
+            if not written:
                 # No empty commit, which would write a metadata file; the lineage of the table is reported anyway.
                 outputs.describe(rows, table.name)
+            elif self._publish(rows, table, batch_id, outputs):
+                self._known.add(written)
+            else:
+                return False
         log.info("%d orders accepted, %d rejected, %d duplicates skipped", len(good), len(bad), len(known))
+        return True
+
+    def _publish(self, rows: DataFrame, table: Table, batch_id: int, outputs: BatchOutputs) -> bool:
+        properties = {SNAPSHOT_PROPERTY + name: value for name, value in (self._claim.mark, (BATCH, str(batch_id)))}
+        with self._claim.staged(rows) as staged:
+            outputs.append(rows, table.name, properties)
+        loaded = iceberg.load(rows.sparkSession, table.name)
+        return self._claim.publish(loaded, staged, self._known.snapshot(table))
 
 
 def _batch_orders(checked: DataFrame) -> tuple[list[BatchOrder], bool]:
@@ -218,10 +259,26 @@ def _start(
 ) -> StreamingQuery:
     topic = kafka.identity(spark, settings.bootstrap, TOPIC_ORDERS)
     checkpoint.claim(spark, settings.checkpoint, TOPIC_ORDERS, topic)
+    records = kafka.stream(spark, settings.bootstrap, TOPIC_ORDERS, settings.max_records)
+    return start_query(settings, records, lineage, stopping)
+
+
+def start_query(
+    settings: Settings, records: DataFrame, lineage: QueryLineage, stopping: streaming.Stopping
+) -> StreamingQuery:
+    """Start the query on a stream of Kafka records.
+
+    Args:
+        settings: settings of the job.
+        records: stream with the columns of Spark's Kafka source.
+        lineage: reporter of the query.
+        stopping: graceful shutdown of the driver.
+    """
+    spark = records.sparkSession
     tables.orders().create(spark)
     tables.orders_rejected().create(spark)
     etl = OrdersEtl(Registry(settings.registry), settings.late_after, stopping.wait)
-    records = kafka.stream(spark, settings.bootstrap, TOPIC_ORDERS, settings.max_records)
+    etl.claim(spark)
     writer = records.writeStream.queryName(JOB_ORDERS_ETL).option("checkpointLocation", settings.checkpoint)
     if settings.trigger is None:
         writer = writer.trigger(availableNow=True)

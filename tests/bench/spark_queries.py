@@ -51,6 +51,7 @@ class MeasuredQuery:
 
 def _orders_etl(source: StreamSource, lineage: QueryLineage, checkpoint: str) -> StreamingQuery:
     etl = OrdersEtl(Registry(source.registry), LATE_AFTER, _wait)
+    etl.claim(source.records.sparkSession)
     writer = source.records.writeStream.queryName(JOB_ORDERS_ETL).option("checkpointLocation", checkpoint)
     return lineage.foreach_batch(writer.trigger(availableNow=True), etl.write)
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streaming ETL of a real lab, killed, stopped and restarted while the shop writes."""
 
+import os
 import random
+import signal
+import subprocess
 import threading
 from collections import Counter
 
@@ -82,6 +85,27 @@ def test_lineage_matches_the_contract_after_driver_kills(lab):
     contract = load((PROJECT / "jobs" / "lineage_contract.yaml").read_text())
     report = compare(contract, lab.graph(), enabled_features(lab.settings))
     assert report.is_complete, report.render_text()
+
+
+def test_second_driver_and_the_first_never_write_an_order_twice(lab):
+    """A second driver takes the tables over; the supervisor restarts the first one, which takes them back."""
+    launcher, *_ = etl_processes(lab)
+    assert lab.lab("start", "shop").status == 0
+    arguments, environment, folder = launcher.cmdline(), launcher.environ(), launcher.cwd()
+    second = subprocess.Popen(
+        arguments, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        output, _ = second.communicate(timeout=300)
+    finally:
+        if second.poll() is None:
+            os.kill(second.pid, signal.SIGTERM)
+            second.communicate(timeout=60)
+    assert second.returncode == 1
+    assert "another driver took it over (process " in output
+    assert lab.lab("stop", "shop").status == 0
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
+    assert await_etl(lab.stores).differences == []
 
 
 def test_stop_aborts_the_run_and_start_opens_a_new_one(lab):
