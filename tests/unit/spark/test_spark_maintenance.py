@@ -114,16 +114,16 @@ def test_latest_offsets_of_each_connect_sink_are_kept() -> None:
     one, other = f"{SINK_OFFSETS}one", f"{SINK_OFFSETS}other"
     snapshots = [(10, {one: "1", "x": "1"}), (20, {other: "1"}), (30, {one: "2"}), (40, {"x": "2"})]
 
-    assert expiry(snapshots, 100) == 20
-    assert expiry(snapshots, 15) == 15
-    assert expiry([(40, {"x": "2"})], 100) == 100
-    assert expiry([], 100) == 100
+    assert expiry(snapshots, 100).before == 20
+    assert expiry(snapshots, 15).before == 15
+    assert expiry([(40, {"x": "2"})], 100).before == 100
+    assert expiry([], 100).before == 100
 
 
 def test_latest_checkpoint_of_each_flink_sink_is_kept() -> None:
     snapshots = [(10, {FLINK_SINK: "a"}), (20, {FLINK_SINK: "b"}), (30, {FLINK_SINK: "a"}), (40, {})]
 
-    assert expiry(snapshots, 100) == 20
+    assert expiry(snapshots, 100).before == 20
 
 
 def test_orphan_files_are_removed_and_other_tables_files_kept(lake: SparkSession) -> None:
@@ -164,7 +164,9 @@ def test_conflicting_commit_of_a_writer_wins(
 
 
 @pytest.mark.slow
-def test_every_table_is_maintained_except_broken_ones(lake: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
+def test_every_table_is_maintained_except_broken_ones(
+    lake: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO)
     commit(lake, ORDERS, 1)
     broken = Table(CATALOG_NAME, "shelf", "broken")
@@ -173,7 +175,7 @@ def test_every_table_is_maintained_except_broken_ones(lake: SparkSession, caplog
     (metadata / "v1.metadata.json").write_text("{")
     found = len(list(maintenance.tables(lake, CATALOG_NAME)))  # includes tables of other tests
     try:
-        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY)
+        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY, f"file://{tmp_path}")
     finally:
         shutil.rmtree(metadata.parent)
 
@@ -192,8 +194,10 @@ def test_empty_table_and_quoted_names(lake: SparkSession) -> None:
         lake.sql(f"DROP TABLE {odd.quoted} PURGE")
 
 
-def test_job_fails_if_no_table_can_be_maintained(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_fails_if_no_table_can_be_maintained(
+    lake: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(lake_maintenance, "_maintained", lambda *_: False)
 
     with pytest.raises(runtime.JobError, match=r"could not maintain any of the \d tables of catalog 'lake'"):
-        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY)
+        lake_maintenance.maintain_all(lake, CATALOG_NAME, DAY, f"file://{tmp_path}")
