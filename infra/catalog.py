@@ -13,6 +13,7 @@ from infra.services.flink import user_jobs as flink_user_jobs
 from infra.services.shop import tables as shop_tables
 from infra.services.spark import executors as spark_executors
 from infra.services.spark import jobs as spark_jobs
+from infra.services.spark import medallion as spark_medallion
 from infra.services.spark import settings as spark_settings
 from infra.services.spark import user_jobs as spark_user_jobs
 from infra.settings import Settings, compose_settings
@@ -29,7 +30,12 @@ PIPELINE: tuple[Pipeline, ...] = (
 )
 """Parts of the data pipeline in build order; user jobs come last, so that they can need every other part."""
 
-PIPELINE_SETTINGS = (shop_tables.TopicSettings, spark_settings.SparkSettings, spark_jobs.EtlSettings)
+PIPELINE_SETTINGS = (
+    shop_tables.TopicSettings,
+    spark_settings.SparkSettings,
+    spark_jobs.EtlSettings,
+    spark_medallion.MedallionSettings,
+)
 """Settings sections of the pipeline's parts."""
 
 PIPELINE_CHECKS = (spark_executors.check,)

@@ -40,6 +40,11 @@ TABLE_SUPPLIER_STATS = "sales.supplier_stats"
 SALES_TABLES = (TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS)
 """Tables that the Spark jobs write."""
 
+TABLE_SUPPLIERS = "sales.suppliers"
+TABLE_ENRICHED_ORDERS = "sales.enriched_orders"
+TABLE_SUPPLIER_ACTIVITY = "sales.supplier_activity"
+"""Tables that the optional medallion jobs write."""
+
 TABLE_RAW_ORDERS = "raw.orders"
 TABLE_RAW_BIDS = "raw.bids"
 RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
@@ -51,6 +56,8 @@ TABLE_LIVE_SUPPLIER_STATS = "live.supplier_stats"
 
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
+JOB_ENRICHED_ORDERS = "enriched_orders"
+JOB_SUPPLIER_ACTIVITY = "supplier_activity"
 JOB_LAKE_MAINTENANCE = "lake_maintenance"
 JOB_SUPPLIER_WINDOWS = "supplier_windows"
 JOB_ICEBERG_INGESTION = "iceberg_ingestion"

@@ -16,6 +16,7 @@ from infra.cli.verification import compare_with_contract
 from infra.errors import LabError, ServiceError
 from infra.http_client import client
 from infra.namespaces import (
+    JOB_ENRICHED_ORDERS,
     JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
     JOB_SUPPLIER_STATS,
@@ -28,6 +29,7 @@ from infra.services.definition import FULL
 from infra.services.flink.settings import FlinkSettings
 from infra.services.overview import enabled_features
 from infra.services.shop.writer import ShopSettings
+from infra.services.spark import medallion
 from infra.services.spark.jobs import LIVE_STATISTICS
 from infra.settings import Settings
 from lineage.checks.contract import Report
@@ -92,9 +94,15 @@ def _run_statistics(stack: Stack, catalog: str, settings: Settings) -> None:
         started = time.monotonic()
         branch, rows = _await_commit(stack, catalog, pending)
         out.print(f"  {branch.job} {time.monotonic() - started:.1f} s, {rows} rows")
-        out.print(f"  {branch.task}", end=" ")
-        out.print(f"{run_task(stack.runtime, branch.task):.1f} s")
+        _run(stack, branch.task)
         pending.remove(branch)
+    if medallion.included(settings):
+        _run(stack, JOB_ENRICHED_ORDERS)
+
+
+def _run(stack: Stack, task: str) -> None:
+    out.print(f"  {task}", end=" ")
+    out.print(f"{run_task(stack.runtime, task):.1f} s")
 
 
 def required_rows(rows_per_second: float) -> int:

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from infra.model import Service, Site
 from infra.services.definition import ServiceDefinition
 from infra.services.discovery import definitions
+from infra.services.spark.medallion import features
 from infra.settings import Settings
 
 
 def enabled_features(settings: Settings) -> frozenset[str]:
     """Return the optional features that the settings enable, as the lineage contract names them (`requires`)."""
-    return frozenset(
+    services = frozenset(
         definition.feature for definition in definitions() if definition.feature and definition.requested(settings)
     )
+    return services | features(settings)
 
 
 def overview(site: Site, settings: Settings, services: Mapping[str, Service], contract: str) -> dict[str, object]:

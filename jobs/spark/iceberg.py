@@ -3,12 +3,15 @@
 
 from collections.abc import Iterator
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lineagelab_spark.java import JavaObject
 
 _REPLACED = "replace"
 """Operation of a snapshot with the same rows in other files."""
+
+_APPENDED = "append"
+"""Operation of a snapshot with additional rows."""
 
 MAIN = "main"
 """Branch that readers and writers use by default."""
@@ -34,6 +37,14 @@ def current_snapshot_id(table: JavaObject) -> int | None:
     return None if snapshot is None else int(snapshot.snapshotId())
 
 
+def rows_at(spark: SparkSession, table: str, snapshot: int, since: int | None = None) -> DataFrame:
+    """Return the rows of a snapshot; only those appended after an earlier one, if that is given."""
+    if since is None:
+        return spark.read.option("versionAsOf", snapshot).table(table)
+    options = {"start-snapshot-id": str(since), "end-snapshot-id": str(snapshot)}
+    return spark.read.format("iceberg").options(**options).load(table)
+
+
 def history(table: JavaObject) -> Iterator[JavaObject]:
     """Return the current snapshot and its ancestors that have not expired, newest first."""
     snapshot = table.currentSnapshot()
@@ -51,6 +62,23 @@ def snapshot_times(table: JavaObject) -> list[tuple[int, int]]:
 def references(table: JavaObject) -> list[tuple[str, int]]:
     """Return the name and snapshot id of each tag, and of each branch but the main one."""
     return [(str(name), int(found.snapshotId())) for name, found in table.refs().items() if name != MAIN]
+
+
+def has_only_appends(table: JavaObject, known: int | None) -> bool:
+    """Return True if all row changes since a snapshot are appends, so that an incremental read returns them.
+
+    Args:
+        table: result of `load`.
+        known: id of the snapshot; None for a table that had none. False is returned if the history does not reach it.
+    """
+    parent: int | None = None
+    for snapshot in history(table):
+        if snapshot.snapshotId() == known:
+            return True
+        if snapshot.operation() not in {_APPENDED, _REPLACED}:
+            return False
+        parent = snapshot.parentId()
+    return known is None and parent is None
 
 
 def has_only_changes_of(table: JavaObject, known: int | None, mark: tuple[str, str]) -> bool:

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 from jobs.spark import iceberg
 from jobs.spark.tables import Table
+from lineagelab_spark.java import JavaObject
 
 CACHE_KIB = 64 * 1024
 """Cache size of the index, enough for about 1.4 million orders; the rest is on disk."""
@@ -76,19 +77,20 @@ class KnownOrders:
         self._index.execute("CREATE TABLE entry (name BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def refresh(self, spark: SparkSession) -> None:
-        """Read the tables again if another writer has changed them."""
+        """Read what other writers have changed: their appended rows, or the tables if they changed existing rows."""
         loaded = [iceberg.load(spark, each.table.name) for each in self._tables]
-        unchanged = all(
-            each.is_read and iceberg.has_only_changes_of(table, each.snapshot, self._mark)
-            for each, table in zip(self._tables, loaded, strict=True)
-        )
-        if not unchanged:
+        states = [
+            (each, table, iceberg.current_snapshot_id(table)) for each, table in zip(self._tables, loaded, strict=True)
+        ]
+        if not all(each.has_only_additions(table) for each, table, _ in states):
             self._index.execute("DELETE FROM entry")
-        for each, table in zip(self._tables, loaded, strict=True):
-            each.snapshot = iceberg.current_snapshot_id(table)
-            if not unchanged and each.snapshot is not None:
-                self._add(each.entries(spark))
-            each.is_read = True
+            for each in self._tables:
+                each.forget()
+        for each, table, snapshot in states:
+            is_own = each.is_read and iceberg.has_only_changes_of(table, each.snapshot, self._mark)
+            if snapshot is not None and not is_own:
+                self._add(each.entries(spark, snapshot))
+            each.snapshot, each.is_read = snapshot, True
 
     def snapshot(self, table: Table) -> int | None:
         """Return the id of the snapshot of a table as of the last `refresh`; None if the table had none."""
@@ -131,8 +133,16 @@ class _Indexed:
     snapshot: int | None = None
     is_read: bool = False
 
-    def entries(self, spark: SparkSession) -> Iterator[bytes]:
-        """Return the index keys of all rows, as of the snapshot."""
-        rows = spark.read.option("versionAsOf", self.snapshot).table(self.table.name)
+    def has_only_additions(self, table: JavaObject) -> bool:
+        """Return True if no indexed row of the current table (`iceberg.load`) has changed."""
+        return iceberg.has_only_appends(table, self.snapshot)
+
+    def forget(self) -> None:
+        """Reset the state to that before the first read."""
+        self.snapshot, self.is_read = None, False
+
+    def entries(self, spark: SparkSession, snapshot: int) -> Iterator[bytes]:
+        """Return the index keys of the rows of a snapshot that were appended after the indexed one."""
+        rows = iceberg.rows_at(spark, self.table.name, snapshot, since=self.snapshot)
         entries = rows.select(F.explode(F.array_compact(F.array(*self.names))).alias("name"))
         return (bytes(row["name"]) for row in entries.toLocalIterator())

@@ -4,10 +4,27 @@
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import (
+    DateType,
+    DecimalType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
 
-from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TABLE_SUPPLIER_STATS, qualified_table_name
-from jobs.spark.transformations.check import PRICE_TYPE
-from jobs.spark.transformations.supplier_totals import TOTAL_TYPE
+from infra.namespaces import (
+    TABLE_ENRICHED_ORDERS,
+    TABLE_ORDERS,
+    TABLE_ORDERS_REJECTED,
+    TABLE_SUPPLIER_ACTIVITY,
+    TABLE_SUPPLIER_STATS,
+    TABLE_SUPPLIERS,
+    qualified_table_name,
+)
+from jobs.spark.runtime import JobError
 
 _PROPERTIES = {
     "format-version": "2",
@@ -26,51 +43,137 @@ class Table:
 
     Attributes:
         name: `catalog.namespace.table`.
-        columns: as in CREATE TABLE.
+        columns: columns, all of them nullable.
         partitioning: as in PARTITIONED BY.
     """
 
     name: str
-    columns: str
+    columns: StructType
     partitioning: str
 
     def create(self, spark: SparkSession) -> None:
-        """Create the table and its namespace if they do not exist."""
+        """Create the table and its namespace if they do not exist, and add the columns that an existing table lacks.
+
+        Readers of the table continue: a running query keeps the columns that it started with.
+
+        Raises:
+            JobError: the table has a column of another type.
+        """
         namespace = self.name.rpartition(".")[0]
         properties = ", ".join(f"'{key}' = '{value}'" for key, value in _PROPERTIES.items())
         spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
         spark.sql(
-            f"CREATE TABLE IF NOT EXISTS {self.name} ({self.columns}) USING iceberg "
+            f"CREATE TABLE IF NOT EXISTS {self.name} ({self.columns.toDDL()}) USING iceberg "
             f"PARTITIONED BY ({self.partitioning}) TBLPROPERTIES ({properties})"
         )
+        missing = missing_columns(self, spark.table(self.name).schema)
+        if missing:
+            spark.sql(f"ALTER TABLE {self.name} ADD COLUMNS ({StructType(missing).toDDL()})")
+
+
+def missing_columns(wanted: Table, existing: StructType) -> list[StructField]:
+    """Return the columns of a table that an existing one lacks; its other columns are left alone.
+
+    Raises:
+        JobError: a column has another type.
+    """
+    types = {field.name: field.dataType for field in existing.fields}
+    for field in wanted.columns.fields:
+        found = types.get(field.name, field.dataType)
+        if found != field.dataType:
+            raise JobError(
+                f"cannot write to {wanted.name}: column {field.name} is {found.simpleString()}, not "
+                f"{field.dataType.simpleString()}. Change it with ALTER TABLE, or rename the table and restart the job"
+            )
+    return [field for field in wanted.columns.fields if field.name not in types]
+
+
+_PRICE = DecimalType(10, 2)
+_TOTAL = DecimalType(12, 2)
+
+
+def _order_columns() -> StructType:
+    return (
+        StructType()
+        .add("order_id", StringType())
+        .add("item", StringType())
+        .add("price", _PRICE)
+        .add("supplier", StringType())
+        .add("bid_time", TimestampType())
+    )
 
 
 def orders(name: str = qualified_table_name(TABLE_ORDERS)) -> Table:
     """Return the table of accepted orders, one row each."""
-    return Table(
-        name,
-        f"order_id string, item string, price {PRICE_TYPE}, supplier string, bid_time timestamp",
-        "days(bid_time)",
-    )
+    return Table(name, _order_columns(), "days(bid_time)")
 
 
 def orders_rejected(name: str = qualified_table_name(TABLE_ORDERS_REJECTED)) -> Table:
     """Return the table of rejected orders: raw values, with reason and position in the topic."""
-    return Table(
-        name,
-        "order_id string, reason string, item string, price string, supplier string, bid_time_ms bigint, "
-        "kafka_partition int, kafka_offset bigint, kafka_timestamp timestamp",
-        "days(kafka_timestamp)",
+    columns = (
+        StructType()
+        .add("order_id", StringType())
+        .add("reason", StringType())
+        .add("item", StringType())
+        .add("price", StringType())
+        .add("supplier", StringType())
+        .add("bid_time_ms", LongType())
+        .add("kafka_partition", IntegerType())
+        .add("kafka_offset", LongType())
+        .add("kafka_timestamp", TimestampType())
     )
+    return Table(name, columns, "days(kafka_timestamp)")
 
 
 def supplier_stats(name: str = qualified_table_name(TABLE_SUPPLIER_STATS)) -> Table:
     """Return the table of totals by supplier, day and hour."""
-    return Table(
-        name,
-        f"supplier string, bid_date date, bid_hour int, total_price {TOTAL_TYPE}, total_count bigint",
-        "bid_date",
+    columns = (
+        StructType()
+        .add("supplier", StringType())
+        .add("bid_date", DateType())
+        .add("bid_hour", IntegerType())
+        .add("total_price", _TOTAL)
+        .add("total_count", LongType())
     )
+    return Table(name, columns, "bid_date")
+
+
+def suppliers(name: str = qualified_table_name(TABLE_SUPPLIERS)) -> Table:
+    """Return the slowly changing dimension of suppliers: one row per supplier and period with the same tier."""
+    columns = (
+        StructType()
+        .add("supplier", StringType())
+        .add("tier", StringType())
+        .add("valid_from", DateType())
+        .add("valid_to", DateType())
+    )
+    return Table(name, columns, "truncate(1, supplier)")
+
+
+def enriched_orders(name: str = qualified_table_name(TABLE_ENRICHED_ORDERS)) -> Table:
+    """Return the table of accepted orders with their bids and the tier of their supplier on that day."""
+    columns = (
+        _order_columns()
+        .add("bid_date", DateType())
+        .add("bid_count", LongType())
+        .add("best_bid", _PRICE)
+        .add("margin", DecimalType(11, 2))
+        .add("tier", StringType())
+    )
+    return Table(name, columns, "bid_date")
+
+
+def supplier_activity(name: str = qualified_table_name(TABLE_SUPPLIER_ACTIVITY)) -> Table:
+    """Return the table of orders by supplier and minute."""
+    columns = (
+        StructType()
+        .add("supplier", StringType())
+        .add("window_start", TimestampType())
+        .add("window_end", TimestampType())
+        .add("order_count", LongType())
+        .add("total_price", _TOTAL)
+    )
+    return Table(name, columns, "days(window_start)")
 
 
 def overwrite_partitions(frame: DataFrame, table: Table) -> None:

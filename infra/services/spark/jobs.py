@@ -5,8 +5,11 @@ from pydantic import Field
 
 from infra.model import Part, Service, Site, Task
 from infra.namespaces import (
+    JOB_ENRICHED_ORDERS,
     JOB_LAKE_MAINTENANCE,
     JOB_ORDERS_ETL,
+    JOB_ORDERS_LAKE,
+    JOB_SUPPLIER_ACTIVITY,
     JOB_SUPPLIER_STATS,
     TABLE_LIVE_ORDERS,
     TABLE_LIVE_SUPPLIER_STATS,
@@ -16,8 +19,10 @@ from infra.namespaces import (
 from infra.services import schema_registry
 from infra.services.definition import FULL, Draft
 from infra.services.flink.settings import FlinkSettings
+from infra.services.spark import medallion
 from infra.services.spark.driver import driver_service, driver_task
 from infra.services.spark.job import Driver
+from infra.services.spark.medallion import MedallionSettings
 from infra.services.spark.settings import SparkSettings
 from infra.settings import DURATION, Settings, SettingsSection, duration_seconds
 
@@ -26,6 +31,10 @@ LIVE_STATISTICS = f"{JOB_SUPPLIER_STATS}_live"
 
 MAINTENANCE = "maintenance"
 """Service that runs `lake_maintenance` periodically."""
+
+
+BACKFILL = f"{JOB_ENRICHED_ORDERS}_backfill"
+"""Task that runs `enriched_orders` for days that it has computed before."""
 
 
 class EtlSettings(SettingsSection):
@@ -48,6 +57,7 @@ def services(site: Site, settings: Settings) -> tuple[Service, ...]:
     drivers = (
         _orders_etl(settings),
         *((_periodic_maintenance(settings),) if settings.section(EtlSettings).maintenance_every else ()),
+        *((_supplier_activity(settings),) if medallion.included(settings) else ()),
     )
     return tuple(driver_service(driver, site, settings) for driver in drivers)
 
@@ -56,7 +66,8 @@ def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     """Return the batch drivers, in the order of the data flow."""
     statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib)
     live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
-    drivers = (statistics, *live, _maintenance(settings))
+    enriched = _enriched_orders(settings) if medallion.included(settings) else ()
+    drivers = (statistics, *live, *enriched, _maintenance(settings))
     return tuple(driver_task(driver, site, settings) for driver in drivers)
 
 
@@ -86,6 +97,22 @@ def _live_statistics(settings: Settings) -> Driver:
             *("--target", qualified_table_name(TABLE_LIVE_SUPPLIER_STATS)),
         ),
     )
+
+
+def _enriched_orders(settings: Settings) -> tuple[Driver, Driver]:
+    """Return the job that enriches new orders, and that for days that were computed before."""
+    heap = settings.section(SparkSettings).spark_heap_mib
+    needs = (f"connector/{JOB_ORDERS_LAKE}",)
+    days = [day for day in settings.section(MedallionSettings).backfill_days.split(",") if day]
+    arguments = tuple(word for day in days for word in ("--day", day)) or ("--all",)
+    return (
+        Driver(JOB_ENRICHED_ORDERS, heap, needs=needs),
+        Driver(JOB_ENRICHED_ORDERS, heap, name=BACKFILL, arguments=arguments, needs=needs),
+    )
+
+
+def _supplier_activity(settings: Settings) -> Driver:
+    return Driver(JOB_SUPPLIER_ACTIVITY, settings.section(SparkSettings).spark_heap_mib, streaming=True, lineage="own")
 
 
 def _maintenance(settings: Settings) -> Driver:

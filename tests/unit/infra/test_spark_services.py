@@ -5,6 +5,7 @@ import pytest
 
 from infra.catalog import LabSettings, build_lab, check_settings
 from infra.errors import SettingsError
+from infra.services.overview import enabled_features
 from tests.unit.infra.test_services import FakeSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -132,6 +133,25 @@ def test_maintenance_is_a_task_and_a_periodic_service():
     never = build(maintenance_every="")
     assert "maintenance" not in {service.name for service in never.services}
     assert task(never, "lake_maintenance")
+
+
+def test_medallion_jobs_are_optional(plain):
+    names = {"enriched_orders", "enriched_orders_backfill", "supplier_activity"}
+    assert not names & {part.name for part in (*plain.services, *plain.tasks)}
+
+    lab = build(medallion=True)
+    assert lab.service("supplier_activity").run.args[-1] == "jobs.spark.supplier_activity"
+    assert "connector/orders_lake" in task(lab, "enriched_orders").needs
+    assert task(lab, "enriched_orders_backfill").run.args[-2:] == ("jobs.spark.enriched_orders", "--all")
+    assert enabled_features(LabSettings(medallion=True)) == {"flink", "lake", "medallion"}
+    assert enabled_features(LabSettings(medallion=True, profile="connect")) == frozenset()
+
+
+def test_days_of_the_backfill_are_arguments():
+    backfill = task(build(medallion=True, backfill_days="2026-11-23,2026-11-24"), "enriched_orders_backfill")
+    assert backfill.run.args[-4:] == ("--day", "2026-11-23", "--day", "2026-11-24")
+    with pytest.raises(ValueError, match="backfill"):
+        LabSettings(backfill_days="yesterday")
 
 
 def test_each_driver_has_its_own_file_of_open_runs(plain):

@@ -332,7 +332,7 @@ def known(spark: SparkSession) -> KnownOrders:
     return index
 
 
-def test_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_read_once(lake: SparkSession, registry: Registry, monkeypatch: pytest.MonkeyPatch) -> None:
     etl(lake, registry).write(frame(lake, *MIXED), 0, Appends())
     index = known(lake)
     index.add([BatchOrder(b"not in any table", 0, 9, 0, True)])
@@ -344,7 +344,14 @@ def test_tables_are_read_once(lake: SparkSession, registry: Registry, monkeypatc
     index.refresh(lake)
     assert len(index) == 5
 
-    Appends().append(lake.table(tables.orders().name).limit(0), tables.orders().name)
+    insert(lake, "x")
+    scanned: list[bytes] = []
+    monkeypatch.setattr(index, "_add", lambda entries: scanned.extend(entries))
+    index.refresh(lake)
+    assert scanned == [b"=x"]
+    monkeypatch.undo()
+
+    lake.sql(f"DELETE FROM {tables.orders().name} WHERE order_id = 'x'")
     index.refresh(lake)
     assert len(index) == 4
 
