@@ -37,6 +37,12 @@ def current_snapshot_id(table: JavaObject) -> int | None:
     return None if snapshot is None else int(snapshot.snapshotId())
 
 
+def row_count(table: JavaObject) -> int:
+    """Return the number of rows by the summary of the current snapshot."""
+    snapshot = table.currentSnapshot()
+    return 0 if snapshot is None else int(snapshot.summary().get("total-records") or 0)
+
+
 def rows_at(spark: SparkSession, table: str, snapshot: int, since: int | None = None) -> DataFrame:
     """Return the rows of a snapshot; only those appended after an earlier one, if that is given."""
     if since is None:

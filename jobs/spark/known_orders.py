@@ -5,11 +5,13 @@ Deduplication uses the contents of the tables, not batch ids. It therefore cover
 crash between the two writes, other batch boundaries after a lost checkpoint, and another outcome because the registry
 has a new schema.
 
-A lookup in the tables for each batch takes 1.0 to 1.7 s with a million orders (scan of one column), or 0.35 s from one
-file and 2.5 to 4 s from the 500 files of a busy hour (ids pushed down to Parquet's bloom filters). The tables are
-therefore read once, 6 s for a million orders, into an index in the driver, where 100 lookups take 0.4 ms. It is a
-temporary SQLite database: exact, and spilled to disk when larger than its cache. Before each batch, changes by other
-writers are detected with one catalog request per table.
+The orders are kept in an index in the driver, where 5,000 lookups take less than 0.1 s at any size of the tables. It is a
+temporary SQLite database: exact, and spilled to disk when larger than its cache. MERGE takes a join with the whole table
+for each batch, and does not prevent duplicates of two concurrent writers: Iceberg commits a MERGE that only inserts as an
+append (figures: docs/explanation/measurements.md).
+
+The tables are read once. Before each batch, changes by other writers are detected with one catalog request per table; of
+these only the appended rows are read, and the tables again only after rows were changed or removed.
 """
 
 import sqlite3
@@ -25,6 +27,11 @@ from lineagelab_spark.java import JavaObject
 
 CACHE_KIB = 64 * 1024
 """Cache size of the index, enough for about 1.4 million orders; the rest is on disk."""
+
+
+ROWS_PER_PART = 100_000
+"""Rows of a table that the driver's heap holds at once while the table is read into the index: a file of 128 MB has
+millions, which exceed a heap of 768 MiB."""
 
 
 @dataclass(frozen=True)
@@ -145,4 +152,8 @@ class _Indexed:
         """Return the index keys of the rows of a snapshot that were appended after the indexed one."""
         rows = iceberg.rows_at(spark, self.table.name, snapshot, since=self.snapshot)
         entries = rows.select(F.explode(F.array_compact(F.array(*self.names))).alias("name"))
+        parts = iceberg.row_count(iceberg.load(spark, self.table.name)) // ROWS_PER_PART if self.snapshot is None else 0
+        if parts > 1:
+            # Sorted keys are appended to the index; in random order each insert beyond its cache reads from disk.
+            entries = entries.repartitionByRange(parts, "name").sortWithinPartitions("name")
         return (bytes(row["name"]) for row in entries.toLocalIterator())

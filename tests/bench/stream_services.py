@@ -49,6 +49,11 @@ class StreamServices:
     records: Mapping[str, int]
     lineage_url: str
 
+    @property
+    def bootstrap(self) -> str:
+        """Return `host:port` of the broker."""
+        return f"127.0.0.1:{self.ports[kafka.NAME, kafka.BROKER.name]}"
+
     def partial_lab(self, name: str) -> PartialLab:
         """Return a lab in its own folder whose parts use these services."""
         return PartialLab(self.folder / name, Artifacts.open(), self.ports)

@@ -31,6 +31,7 @@ from tests.bench.service_process import running_service
 from tests.bench.spark_batch import spark_submit_command
 from tests.bench.spark_freshness import first_commits, row_ages
 from tests.bench.spark_overhead import FULL, SMALL, StreamingCase, add_case, micro_batch_remark, pair_trials
+from tests.bench.spark_rates import Load, add_load
 from tests.bench.spark_trials import SparkTrial, lineage_order
 from tests.bench.stream_services import order_encoder
 from tests.unit.spark.schemas import FIRST, SCHEMAS
@@ -66,6 +67,18 @@ def test_paired_difference_has_an_interval():
 def test_one_pair_is_not_enough_for_an_interval():
     with pytest.raises(ValueError, match="at least two pairs"):
         paired_ratio([(1.0, 1.0)])
+
+
+def test_figures_of_a_rate_are_per_order_and_per_hour():
+    figures = Figures()
+    add_load(figures, 500, Load(lags=[0.5, 2.0, 4.0], cpu_seconds=6.0, orders=2000, events=2, seconds=60.0))
+    assert {name.partition(": ")[2]: figure.values for name, figure in figures.by_name.items()} == {
+        "lag, median": [2.0],
+        "lag, highest": [4.0],
+        "CPU per 1,000 orders": [3.0],
+        "CPU cores in use": [0.1],
+        "lineage events per hour": [120.0],
+    }
 
 
 def test_the_cost_of_a_small_micro_batch_is_related_to_a_full_one():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.spark import iceberg, orders_etl, runtime, tables
+from jobs.spark import iceberg, known_orders, orders_etl, runtime, tables
 from jobs.spark.fencing import Claim, FencedError
 from jobs.spark.known_orders import BatchOrder, KnownOrders
 from jobs.spark.orders_etl import OrdersEtl, Settings
@@ -354,6 +354,21 @@ def test_rows_are_read_once(lake: SparkSession, registry: Registry, monkeypatch:
     lake.sql(f"DELETE FROM {tables.orders().name} WHERE order_id = 'x'")
     index.refresh(lake)
     assert len(index) == 4
+
+
+def test_large_tables_are_read_in_parts(lake: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = lake.range(20).selectExpr(
+        "cast(id AS string) AS order_id", "'x' AS item", "1.00BD AS price", "'y' AS supplier", "now() AS bid_time"
+    )
+    rows.coalesce(1).writeTo(tables.orders().name).append()
+    monkeypatch.setattr(known_orders, "ROWS_PER_PART", 5)
+    index = KnownOrders(tables.orders(), tables.orders_rejected(), (RUN, "this run"))
+    read: list[bytes] = []
+    monkeypatch.setattr(index, "_add", lambda entries: read.extend(entries))
+
+    index.refresh(lake)
+
+    assert read == sorted(b"=%d" % number for number in range(20))
 
 
 @pytest.mark.slow
