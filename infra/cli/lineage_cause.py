@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of `lab lineage cause`: the origin of a column and the run events of a period."""
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -13,7 +14,10 @@ from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.events.timestamps import format_time, parse_time
 
 EVENTS_PATH = "/api/v1/events/lineage"
+ORIGIN_PATH = "/api/v1/origin"
 EVENTS_PER_PAGE = 1000
+
+log = logging.getLogger(__name__)
 
 
 class Period(NamedTuple):
@@ -48,9 +52,14 @@ def cause_of(service: str, node: str, period: Period) -> Finding:
         start = resolve(node, get_json(service, GRAPH_PATH))
     except Unresolved as error:
         raise LabError(str(error)) from error
-    origin = get_json(service, "/api/v1/origin", nodeId=start.id)
+    origins = [get_json(service, ORIGIN_PATH, nodeId=start.id)]
+    try:
+        # Edges that went since are part of the explanation.
+        origins.append(get_json(service, ORIGIN_PATH, nodeId=start.id, asOf=format_time(period.since)))
+    except LabError as error:
+        log.warning("only the present origin of %s is searched: %s", node, error)
     events = run_events(service, format_time(period.first), format_time(period.until))
-    return find_cause(origin, events, period.since, period.until)
+    return find_cause(origins, events, period.since, period.until)
 
 
 def run_events(service: str, after: str, before: str) -> Iterator[dict[str, Any]]:

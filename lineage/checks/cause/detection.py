@@ -46,6 +46,7 @@ def detect(facts: Iterable[RunFacts], upstream: Upstream, since: int, until: int
         changes += _definitions(history, since)
         changes += _failures(history, since)
         changes += _missing_runs(job, history, since, until)
+        changes += _lost_inputs(history, upstream, since)
         changes += _dataset_changes(history, upstream, since)
     return sorted(changes, key=lambda change: change.at)
 
@@ -105,6 +106,26 @@ def _missing_runs(job: JobId, history: Sequence[RunFacts], since: int, until: in
             job=job,
             summary=f"no run since {(until - starts[-1]) / 1e9:.0f} s; the usual interval is {usual / 1e9:.0f} s",
         )
+
+
+def _lost_inputs(history: Sequence[RunFacts], upstream: Upstream, since: int) -> Iterator[Change]:
+    """Yield a job that no longer reads datasets which it read before. Runs that failed or only started do not count."""
+    known: frozenset[DatasetId] = frozenset()
+    for fact in history:
+        if fact.state != "COMPLETE" and not (fact.is_streaming and fact.state == "RUNNING" and fact.datasets):
+            continue
+        read = frozenset(facts.dataset for facts in fact.datasets if not facts.is_output) & upstream.datasets.keys()
+        lost, known = known - read, read
+        if lost and fact.at > since:
+            names = ", ".join(sorted(f"{dataset.namespace}/{dataset.name}" for dataset in lost))
+            yield Change(
+                kind=ChangeKind.EDGES,
+                node=fact.job,
+                at=fact.at,
+                run=fact.run,
+                job=fact.job,
+                summary=f"the job no longer reads {names}",
+            )
 
 
 def _dataset_changes(history: Sequence[RunFacts], upstream: Upstream, since: int) -> Iterator[Change]:

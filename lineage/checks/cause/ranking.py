@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from lineage.checks.cause.change import SYMPTOMS, Change, ChangeKind
@@ -82,18 +83,20 @@ class Finding:
         return self.causes[0] if self.causes and self.causes[0].score >= BLAME else None
 
 
-def find_cause(origin: Mapping[str, Any], events: Iterable[Mapping[str, Any]], since: int, until: int) -> Finding:
+def find_cause(
+    origins: Sequence[Mapping[str, Any]], events: Iterable[Mapping[str, Any]], since: int, until: int
+) -> Finding:
     """Return what changed upstream of a dataset or column between two times, best explanation first.
 
     Args:
-        origin: response of `/api/v1/origin` for the dataset or column.
+        origins: responses of `/api/v1/origin` for the dataset or column, at one time or several.
         events: run events with canonical names, in any order. Those before `since` are the baseline.
         since, until: ns since 1970; the number was right at `since`.
 
     Raises:
         KeyError, ValueError: a response or an event is not valid.
     """
-    upstream = Upstream.of_origin(origin)
+    upstream = reduce(Upstream.merged, map(Upstream.of_origin, origins))
     facts = [facts_of(event) for event in events]
     changes, flow = detect(facts, upstream, since, until), Flow(facts)
     causes = _without_explained(_merged(changes, upstream, flow), flow)

@@ -3,10 +3,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lineage.checks.node_lookup import Node
 from lineage.events import DatasetId, JobId
+
+N = TypeVar("N")
 
 
 class Column(NamedTuple):
@@ -52,6 +54,15 @@ class Upstream:
             jobs,
         )
 
+    def merged(self, other: "Upstream") -> "Upstream":
+        """Return what either has, with the smaller distance."""
+        return Upstream(
+            self.start,
+            _nearest(self.columns, other.columns),
+            _nearest(self.datasets, other.datasets),
+            _nearest(self.jobs, other.jobs),
+        )
+
     def has_column_of(self, dataset: DatasetId, fields: frozenset[str]) -> bool:
         """Return True if one of the fields contributes; each field of `start` does if it is a whole dataset."""
         if self.start.field is None and dataset == (self.start.namespace, self.start.name):
@@ -61,3 +72,9 @@ class Upstream:
     def contributes(self, dataset: DatasetId) -> bool:
         """Return True if any column of the dataset contributes to `start`."""
         return self.datasets.get(dataset) == 0 or any(column.dataset == dataset for column in self.columns)
+
+
+def _nearest(one: Mapping[N, int], other: Mapping[N, int]) -> dict[N, int]:
+    return {
+        node: min(one.get(node, other.get(node, 0)), other.get(node, one.get(node, 0))) for node in {**one, **other}
+    }

@@ -261,6 +261,19 @@ def test_cause_of_a_changed_number(url, tmp_path):
     assert (cause["node"]["name"], cause["run"]) == ("orders", "00000000-0000-7000-8000-000000000003")
 
 
+def test_cause_follows_edges_that_went_since(url, tmp_path):
+    """A run that no longer reads its input cuts the number off from what changed."""
+    cut = event("etl", 25, [], [dataset("sales/orders", LAKE, "price")], run=4)
+    with urlopen(Request(f"{url}/api/v1/lineage", json.dumps(cut).encode(), JSON), timeout=60):
+        pass
+    report = tmp_path / "cause.json"
+    period = ("--since", "2026-01-01T00:20:00Z", "--until", "2026-01-01T00:30:00Z")
+    code, text, _ = run_lineage("cause", "sales/stats#total", *period, "--url", url, "--json", report)
+    assert code == 0
+    assert f"the job no longer reads {KAFKA}/orders" in text
+    assert json.loads(report.read_text())["causes"][0]["node"] == {"type": "JOB", "namespace": "shop", "name": "etl"}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

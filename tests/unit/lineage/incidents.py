@@ -327,6 +327,19 @@ def _bad_quality(history: History, columns: dict[Column, int], steps: dict[str, 
     return frozenset({ChangeKind.QUALITY}), f"t{column[0]}"
 
 
+def _cut_off(history: History, columns: dict[Column, int], steps: dict[str, int]) -> Answer:
+    """A job no longer reads a dataset on the path."""
+    tables = {table for table, _ in columns}
+    step = history.dice.choice([s for s in history.pipeline.steps if s.output in tables and s.inputs[0] in tables])
+    gone = step.inputs[0]
+
+    def cut(pipeline: Pipeline) -> None:
+        step.inputs.remove(gone)
+
+    history.changes.append((_moment(history.dice), cut))
+    return frozenset({ChangeKind.EDGES}), step.name
+
+
 KINDS: dict[str, Callable[[History, dict[Column, int], dict[str, int]], Answer]] = {
     "column added": _added,
     "column removed": _removed,
@@ -334,6 +347,7 @@ KINDS: dict[str, Callable[[History, dict[Column, int], dict[str, int]], Answer]]
     "column retyped": _retyped,
     "job redefined": _redefined,
     "columns rewired": _rewired,
+    "input lost": _cut_off,
     "runs fail": _failing,
     "runs missing": _missing,
     "partition dropped": _dropped_partition,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cause of a wrong number: fifty seeded incidents and ten controls, and single rules."""
+"""Cause of a wrong number: seeded incidents and ten controls, and single rules."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ ORIGIN = {
 
 
 def finding_of(found):
-    return find_cause(found.origin, found.events, SINCE_NS, UNTIL_NS)
+    return find_cause([found.origin], found.events, SINCE_NS, UNTIL_NS)
 
 
 def is_right(found):
@@ -55,7 +55,7 @@ def event(at, schema=None, rows=None, sql="SELECT 1", state="COMPLETE", run="r1"
 
 def causes_of(*events, since="06:00", until="12:00"):
     times = (parse_time(f"2026-03-02T{time}:00Z") for time in (since, until))
-    return find_cause(ORIGIN, events, *times)
+    return find_cause([ORIGIN], events, *times)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -72,7 +72,7 @@ def test_no_change_is_blamed_where_only_the_data_changed():
 def test_order_of_events_is_irrelevant():
     found = incident("column removed", 1)
     assert render_json(finding_of(found)) == render_json(
-        find_cause(found.origin, reversed(found.events), SINCE_NS, UNTIL_NS)
+        find_cause([found.origin], reversed(found.events), SINCE_NS, UNTIL_NS)
     )
 
 
