@@ -2,7 +2,8 @@
 """Logs in SQLite and in Postgres for tests that run over both."""
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -13,10 +14,10 @@ from lineage.events import canonical_json
 from lineage.settings import Settings
 from lineage.store import EventLog
 from lineage.store.event_store import EventStore
-from lineage.store.graph_as_of import export_as_of, graph_at
+from lineage.store.graph_as_of import FileRows, export_as_of, graph_at, snapshot_of_file
 from lineage.store.postgres.address import PASSWORD, PostgresAddress
 from lineage.store.postgres.log import PostgresLog
-from lineage.store.postgres.rows_as_of import rows_of
+from lineage.store.postgres.rows_as_of import PostgresRows, rows_of
 from lineage.store.rows import known_since
 from tests.unit.shop.postgres_server import PostgresServer
 
@@ -47,6 +48,12 @@ class SqliteStore:
 
     def graph_at(self, at: int, reader) -> bytes:
         return graph_at(self._directory / "lineage.db", at, reader)
+
+    @contextmanager
+    def rows(self) -> Iterator[FileRows]:
+        """Open one consistent snapshot of the log."""
+        with closing(snapshot_of_file(self._directory / "lineage.db")) as connection:
+            yield FileRows(connection)
 
     def settings(self, **changes) -> Settings:
         return Settings(host="127.0.0.1", port=0, data=self._directory, rules=None, **changes)
@@ -102,6 +109,10 @@ class PostgresStore:
     def known_since(self) -> int | None:
         with rows_of(self.database.address) as log:
             return log.known_since()
+
+    def rows(self) -> AbstractContextManager[PostgresRows]:
+        """Open one consistent snapshot of the log."""
+        return rows_of(self.database.address)
 
     def graph_at(self, at: int, reader) -> bytes:
         with rows_of(self.database.address) as log:

@@ -5,11 +5,11 @@ import random
 from contextlib import closing
 
 import pytest
-from lineage_events import RULES, body, dataset, dataset_event, facet, read
+from lineage_events import RULES, body, dataset, dataset_event, encode, facet, read
 from lineage_run_histories import RunHistories
 from test_lineage_run_archive import READER, Restarts
 
-from lineage.events import canonical_json
+from lineage.events import canonical_json, read_original
 from lineage.graph import Graph, LineageRecords, fold_events
 from lineage.marquez import Catalog, node_id
 from lineage.past import query
@@ -18,6 +18,9 @@ from lineage.past.neighbours import WholeGraph
 from lineage.past.query import answer_as_of
 from lineage.store import past_states
 from lineage.store.graph_as_of import Compacted, FileRows, State, snapshot_of_file, whole_graph
+from lineage.store.projection import Projection
+from lineage.store.rows import batched
+from lineage.store.state_file import open_state
 
 assert READER.rules is RULES
 
@@ -152,3 +155,35 @@ def test_answers_about_a_past_node_are_those_of_the_events_until_then(tmp_path, 
     assert compacting or not read_whole
     assert len(read_whole) < answered / 2
     service.close()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_past_answers_over_both_stores(store, monkeypatch, tmp_path, seed):
+    """Fill a log, of which the state is in a file beside it, and ask about nodes at all times."""
+    monkeypatch.setattr(past_states, "_MIN_EVENTS", 40)
+    monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
+    chance = random.Random(seed)
+    contents = history(50 + seed)
+    events = [read(content) for content in contents]
+    with closing(store.open()) as log:
+        state = Projection(log, READER, open_state(tmp_path, READER.rules, 0, 0, log.identity))
+        for part in batched(contents, 10):
+            log.append([read_original(encode(content)) for content in part], 2**62)
+            for stored in log.after(state.position, 99):
+                state.apply_stored(stored)
+            state.position = log.last()
+            for _ in state.save():
+                pass
+            state.commit()
+        nodes = [node_id(name) for name in (*state.lineage.jobs, *state.lineage.nodes.by_name)]
+        file = State(state.state.path, state.state.digest)
+        monkeypatch.setattr(query, "whole_graph", None)
+        for at in chance.sample(sorted({event.order.time for event in events}), 6):
+            lineage = fold_events(event for event in events if event.order.time <= at)
+            whole = WholeGraph(lineage, Graph(lineage))
+            for question in questions_about(chance.sample(nodes, 4), chance):
+                expected = answer_or_error(answer, whole, question, READER, at)
+                with store.rows() as rows:
+                    found = answer_or_error(answer_as_of, rows, at, READER, question, file)
+                assert found == expected, (question, at)
+        state.state.close()
