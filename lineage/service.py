@@ -79,6 +79,9 @@ _MAX_EXPORT_ATTEMPTS = 3
 _MAX_UNLOCATED = 1_000
 """Maximum number of tables without a location that are looked up again."""
 
+_MAX_APPLY_ATTEMPTS, _APPLY_PAUSE = 200, 0.01
+"""Waits, and seconds of each, until events that are stored are in the graph."""
+
 _LOOKUPS_PER_ROUND = 16
 """Tables that are looked up again at once."""
 
@@ -163,7 +166,6 @@ class Service:
         self._settings = settings
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
-        self._building: Projection | None = None
         self._maintenance = asyncio.Lock()
         self._applying = asyncio.Lock()
         self._saving = asyncio.Lock()
@@ -351,24 +353,43 @@ class Service:
         async with self._maintenance:
             began = time.monotonic()
             file = await run_to_end(new_state, self._settings.data, self.reader.rules, self.log.identity)
-            building = self._building = Projection(self.log, self.reader, file)
+            building = Projection(self.log, self.reader, file)
             previous: Projection = building
             try:
-                for _ in building.build():
-                    await asyncio.sleep(0)
-                # Events that arrived during the rebuild are in both; further ones wait.
+                await self._build(building)
                 async with self._saving, self._applying:
+                    # Events that arrived since; further ones wait.
+                    for _ in building.catch_up(self._state.position):
+                        await asyncio.sleep(0)
                     equal = await self._equals_current_graph(building)
                     building.position = max(building.position, self._state.position)
                     self._state, previous = building, self._state
             finally:
-                self._building = None
                 # Of a rebuild that failed, the state that it began.
                 if previous.state is not None:
                     previous.state.delete()
                 self._retire(previous)
             await self._save_state()
             return Rebuilt(equal, building.applied, time.monotonic() - began)
+
+    async def _build(self, building: Projection) -> None:
+        """Build a projection from the log, with checkpoints, of which copies stay for past graphs."""
+        for _ in building.build():
+            await asyncio.sleep(0)
+            if not building.restoring and building.needs_checkpoint:
+                for _ in building.save():
+                    await asyncio.sleep(0)
+                try:
+                    await run_to_end(building.commit)
+                except sqlite3.Error as error:
+                    raise StoreError(f"the state of the rebuilt graph cannot be saved: {error}") from error
+                for _ in building.release():
+                    await asyncio.sleep(0)
+        # It may have read events that are stored, and not in the graph in use yet: the two are compared.
+        for _ in range(_MAX_APPLY_ATTEMPTS):
+            if self._state.position >= building.position or not self.log.writes:
+                return
+            await asyncio.sleep(_APPLY_PAUSE)
 
     def _retire(self, projection: Projection) -> None:
         """Free the records of a projection that is not in use any more, while the service runs on."""
@@ -678,8 +699,6 @@ class Service:
             self._apply_event(event)
 
     def _apply_event(self, event: Event) -> None:
-        if self._building is not None and not self._building.restoring:
-            self._building.apply(event)
         self.clamped += event.clamped
         if self._state.apply(event):
             for queries in (self.past_graphs, self._past_answers):

@@ -13,7 +13,7 @@ from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
 from lineage.store.checkpoint import mark_unsaved, restored_links, save_steps
 from lineage.store.event_store import EventStore
-from lineage.store.horizons import Horizons
+from lineage.store.horizons import END_OF_TIME, Horizons
 from lineage.store.rows import StoredEvent
 from lineage.store.run_loader import RunLoader
 from lineage.store.run_retention import forget_runs, forgotten_runs
@@ -43,7 +43,7 @@ _FOLDING = (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED)
 class Projection:
     """Records and graph of a log's events. Not thread-safe.
 
-    While `restoring`, no event may be applied: runs are restored from their snapshots first.
+    While `restoring`, no checkpoint may be made: runs are restored from their snapshots first.
     `unapplied` holds events that are on disk and not in the graph, by hash, with the cause: an event that cannot be
     applied must not affect others. `position` is the number of the last event of the log up to which all are applied.
 
@@ -80,8 +80,7 @@ class Projection:
         With `checkpoints` these are made meanwhile, so that a long log needs little memory, and a crash does not lose
         all; steps with one take up to a second.
 
-        Events that arrive meanwhile may be applied in between. While `restoring` they must not be: they are read from
-        the log afterwards.
+        Events that arrive meanwhile are read from the log.
         """
         self.restoring = True
         saved = self.state.position if self.state else None
@@ -96,6 +95,12 @@ class Projection:
         while self.graph.refresh_some(_EVENTS_PER_STEP):
             yield
         self._release_applied()
+
+    def catch_up(self, last: int) -> Iterator[None]:
+        """Apply the events of the log up to number `last` that were not applied, in steps."""
+        yield from self._read_log(False, last)
+        while self.graph.refresh_some(_EVENTS_PER_STEP):
+            yield
 
     def apply(self, event: Event) -> bool:
         """Apply a stored event; return False if that failed and the event became a dead letter."""
@@ -236,8 +241,10 @@ class Projection:
             # They stay in memory until it succeeds.
             logger.exception("runs of job %s/%s cannot be moved to the state file", job.namespace, job.name)
 
-    def _read_log(self, checkpoints: bool) -> Iterator[None]:
+    def _read_log(self, checkpoints: bool, last: int = END_OF_TIME) -> Iterator[None]:
         for count, stored in enumerate(self._log.events(self._park_damaged, self.position), start=1):
+            if stored.seq > last:
+                return
             self.apply_stored(stored)
             self.position = stored.seq
             if count % _EVENTS_PER_STEP == 0:

@@ -16,11 +16,12 @@ from lineage_events import RULES, at, body, dataset, dataset_event, encode, read
 from lineage_response_models import validate_responses
 
 from lineage.api import create_app
+from lineage.events.timestamps import parse_time
 from lineage.graph import records as records_module
 from lineage.graph.mergeable import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
-from lineage.store import EventLog, run_retention
+from lineage.store import EventLog, past_states, run_retention
 from lineage.store.state_file import delete_states
 
 
@@ -610,6 +611,27 @@ def test_oversized_batch_is_rejected(tmp_path):
             assert (details["refusedCount"], len(details["refused"])) == (9_999, 1_000)
 
     run(check())
+
+
+def test_a_rebuild_keeps_copies_for_times_before_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(past_states, "_MIN_EVENTS", 60)
+    monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
+
+    async def check():
+        async with Api(tmp_path) as api:
+            await api.post("/api/v1/lineage/batch", [orders(second, second) for second in range(1, 301)])
+            building = asyncio.create_task(api.post("/api/v1/rebuild"))
+            for second in range(301, 331):
+                await api.store(orders(second, second))
+            assert (await building).json()["equal"] is True
+            state = api.app.state.service._state.state
+            copies = state.connection.execute("SELECT last_time FROM past_states ORDER BY position").fetchall()
+            assert len(copies) >= 3
+            (earliest,) = copies[0]
+            assert earliest < parse_time(at(200)), "events that arrive meanwhile are not in it"
+            assert len((await api.read("/api/v1/graph"))["jobs"]) == 1
+
+    run(check(), timeout=120)
 
 
 def test_rebuild_with_concurrent_events_after_retention_equals_the_log(tmp_path):
