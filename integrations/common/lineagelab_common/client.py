@@ -68,7 +68,7 @@ class LineageClient:
             self._open(Request(self.url + _EVENTS, data=event, headers=_JSON | self._authorization))
         except HTTPError as error:
             with error:
-                if error.code in _RETRIABLE or error.code >= 500:
+                if is_retriable(error.code):
                     raise UnavailableError(f"HTTP status {error.code}", has_answered=True) from error
                 raise RejectedError(f"HTTP status {error.code} {error.read(300).decode(errors='replace')}") from error
         except (OSError, HTTPException, ValueError) as error:
@@ -94,6 +94,11 @@ class LineageClient:
     def _open(self, request: Request) -> None:
         with self._opener.open(request, timeout=self._timeout) as response:
             response.read()
+
+
+def is_retriable(status: int) -> bool:
+    """Return whether a later attempt may succeed after an error response."""
+    return status in _RETRIABLE or status >= 500
 
 
 def _reason(error: Exception) -> str:

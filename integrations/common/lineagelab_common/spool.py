@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from lineagelab_common.client import TIMEOUT, LineageClient, RejectedError, UnavailableError, encode
 from lineagelab_common.events import Json
@@ -34,6 +35,20 @@ HEARTBEATS = frozenset({"RUNNING", "OTHER"})
 """Types of run events that may be dropped: the next one repeats everything except the statistics of a window."""
 
 log = logging.getLogger(__name__)
+
+
+class Receiver(Protocol):
+    """Receiver of the events of a spool. `url` names it in logs."""
+
+    url: str
+
+    def send(self, event: bytes) -> None:
+        """Deliver one event; return when it is accepted. Called by the sending thread only.
+
+        Raises:
+            RejectedError: it will never be accepted.
+            UnavailableError: a later attempt may succeed.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,10 +123,10 @@ class BoundedQueue:
 
 
 class Spool:
-    """Queue of events for one lineage service, sent by a background thread.
+    """Queue of events for one receiver, sent by a background thread.
 
     Args:
-        url: root of the service; where it is empty, events are discarded.
+        receiver: receiver, or the root URL of a lineage service; with an empty URL, events are discarded.
         path: file that keeps the events; None keeps them in memory.
         max_bytes: size limit of waiting events.
         is_needed: called before an event is sent; False discards it. May raise `UnavailableError`.
@@ -121,7 +136,7 @@ class Spool:
 
     def __init__(
         self,
-        url: str,
+        receiver: str | Receiver,
         path: Path | None = None,
         *,
         max_bytes: int = MAX_BYTES,
@@ -129,8 +144,8 @@ class Spool:
         background: bool = True,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._client = LineageClient(url, timeout)
-        self._is_enabled = bool(url)
+        self._client = LineageClient(receiver, timeout) if isinstance(receiver, str) else receiver
+        self._is_enabled = bool(receiver)
         self._path = path
         self._max_bytes = max_bytes
         self._is_needed = is_needed

@@ -3,14 +3,14 @@
 
 Batch jobs: every write that Spark runs is a run with its columns, without a call per write:
 
-    lineage = observe(spark, namespace, url)
+    lineage = observe(spark)
 
 Beside OpenLineage's agent, which reports runs but neither the columns of a Kafka topic nor column lineage from them,
 `SparkLineage.describe` adds an event with the column lineage of the same job.
 
 Streaming jobs: the agent cannot be used (see `query`); this package reports runs and column lineage:
 
-    lineage = QueryLineage(spark, namespace, url)
+    lineage = QueryLineage(spark)
     query = lineage.to_table(frame.writeStream.queryName("orders").option(...), "lake.sales.orders")
 
 All use `plan.derive`, a pure function of a plan's JSON.
@@ -21,22 +21,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from lineagelab_spark.batch_lineage import BatchLineage, observe
+    from lineagelab_spark.classic_session import SparkConnectError
+    from lineagelab_spark.configuration_error import ConfigurationError
     from lineagelab_spark.query import BatchOutputs, NoQueryLineage, QueryLineage
     from lineagelab_spark.report import Lineage, NoLineage, SparkLineage
 
 __all__ = [
     "BatchLineage",
     "BatchOutputs",
+    "ConfigurationError",
     "Lineage",
     "NoLineage",
     "NoQueryLineage",
     "QueryLineage",
+    "SparkConnectError",
     "SparkLineage",
     "observe",
 ]
 
 _MODULES = {
     **dict.fromkeys(("BatchLineage", "observe"), "lineagelab_spark.batch_lineage"),
+    "ConfigurationError": "lineagelab_spark.configuration_error",
+    "SparkConnectError": "lineagelab_spark.classic_session",
     **dict.fromkeys(("BatchOutputs", "NoQueryLineage", "QueryLineage"), "lineagelab_spark.query"),
     **dict.fromkeys(("Lineage", "NoLineage", "SparkLineage"), "lineagelab_spark.report"),
 }

@@ -42,5 +42,9 @@ def drain(spark: SparkSession, milliseconds: int) -> None:
 
     Raises:
         Py4JJavaError: they have not returned within the time.
+        OSError: the Spark context has stopped.
     """
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty(milliseconds)
+    context = spark.sparkContext._jsc
+    if context is None:
+        raise OSError("the Spark context has stopped")
+    context.sc().listenerBus().waitUntilEmpty(milliseconds)

@@ -2,12 +2,12 @@
 """State machine of a streaming query's run: state, current lineage and time decide which events are due. Pure."""
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from lineagelab_common.text_enum import TextEnum
 from lineagelab_spark.description import Description
 
 
-class EventType(StrEnum):
+class EventType(TextEnum):
     """OpenLineage event types."""
 
     START = "START"
@@ -17,7 +17,7 @@ class EventType(StrEnum):
     ABORT = "ABORT"
 
 
-class RunPhase(StrEnum):
+class RunPhase(TextEnum):
     """Phase of a run."""
 
     WAITING = "no write seen and no event sent"

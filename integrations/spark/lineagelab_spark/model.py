@@ -7,12 +7,12 @@ without flowing into them.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
+from lineagelab_common.text_enum import TextEnum
 from lineagelab_spark.datatypes import Shape
 
 
-class Subtype(StrEnum):
+class Subtype(TextEnum):
     """OpenLineage transformation subtypes. The DIRECT ones come first, from weakest to strongest."""
 
     IDENTITY = "IDENTITY"

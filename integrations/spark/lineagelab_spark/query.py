@@ -19,12 +19,15 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from lineagelab_spark.classic_session import require_classic
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
+from lineagelab_spark.driver_settings import open_spool
 from lineagelab_spark.observer_thread import ObserverThread
 from lineagelab_spark.query_observer import NoObserver, Observer, ObserverSettings, QueryObserver
 from lineagelab_spark.write_tracker import WriteId, WrittenFrame
@@ -104,24 +107,37 @@ class QueryLineage:
     """Lineage of the streaming queries of one driver. It never fails or delays them.
 
     Args:
-        spark: session of the driver.
-        namespace: job namespace; the job name is the query name.
-        url: root of the lineage service; empty disables lineage.
+        spark: session of the driver; not one of Spark Connect, whose plans are on the server.
+        namespace: job namespace; None: `OPENLINEAGE_NAMESPACE`. The job name is the query name.
+        url: root of a lineage service; None: OpenLineage's configuration names the receiver, as for `observe`; empty
+            disables lineage.
+        config: OpenLineage configuration in the form of `openlineage.yml`, instead of a url.
         interval_seconds: interval of RUNNING events.
 
-    Environment: `OPENLINEAGE_PARENT_ID` (`namespace/name/runId`) is the parent of the queries' runs;
-    `LINEAGE_OPEN_RUNS` is the file of open runs, which the launcher ends if this process is killed.
+    Environment: that of `lineagelab_spark.batch_lineage.observe`.
+
+    Raises:
+        SparkConnectError: the session is one of Spark Connect; a TypeError.
+        ConfigurationError: the configuration is invalid, or no receiver is configured; a ValueError.
     """
 
     def __init__(
-        self, spark: SparkSession, namespace: str, url: str, *, interval_seconds: float = RUNNING_INTERVAL
+        self,
+        spark: SparkSession,
+        namespace: str | None = None,
+        url: str | None = None,
+        *,
+        config: Mapping[str, Any] | None = None,
+        interval_seconds: float = RUNNING_INTERVAL,
     ) -> None:
         self._thread = ObserverThread()
         self._warnings = DeduplicatedWarnings("this driver")
         self._settings: ObserverSettings | None = None
-        if url:
+        if url != "":
+            require_classic(spark, "observe the streaming queries of a session")
+            spool = open_spool(url, config)
             with self._warnings.log_exceptions("setup failed, no lineage is reported"):
-                self._settings = ObserverSettings.of(spark, namespace, url, interval=interval_seconds)
+                self._settings = ObserverSettings.of(spark, namespace, spool, interval=interval_seconds)
                 atexit.register(self.close)
 
     def to_table(self, writer: DataStreamWriter, table: str) -> StreamingQuery:

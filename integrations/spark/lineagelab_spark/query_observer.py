@@ -7,7 +7,7 @@ The query's threads only hand over frames. Plans, progress and events are proces
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Protocol
 
 from pyspark.sql import DataFrame
@@ -112,7 +112,7 @@ class QueryObserver:
         self._window_began = time.monotonic()
         self._last_batch: tuple[int, str] | None = None
         self._polled = 0.0
-        self._last_event = datetime.fromtimestamp(0, UTC)
+        self._last_event = datetime.fromtimestamp(0, timezone.utc)
         self._with_pairs = False
         self._added: dict[str, AddedRowsCounter] = {}
 
@@ -230,7 +230,7 @@ class QueryObserver:
         description = self._writes.description
         self._with_pairs |= not description.is_cross_product
         statistics = self._statistics() if event_type is not EventType.START else None
-        self._last_event = max(datetime.now(UTC), self._last_event + timedelta(milliseconds=1))
+        self._last_event = max(datetime.now(timezone.utc), self._last_event + timedelta(milliseconds=1))
         event = run_events.event(
             started.run,
             event_type,

@@ -9,9 +9,10 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from lineagelab_common.events import Json
-from lineagelab_common.spool import Spool
 from lineagelab_spark import events, frames
+from lineagelab_spark.classic_session import require_classic
 from lineagelab_spark.description import Write, describe
+from lineagelab_spark.driver_settings import job_namespace, open_spool
 from lineagelab_spark.plan import derive
 
 CLOSE_TIMEOUT = 2.0
@@ -47,11 +48,12 @@ class NoLineage:
 class SparkLineage:
     """Reporter that derives lineage from analysed plans in one background thread per write."""
 
-    def __init__(self, spark: SparkSession, namespace: str, url: str) -> None:
+    def __init__(self, spark: SparkSession, namespace: str | None = None, url: str | None = None) -> None:
+        require_classic(spark, "describe the writes of a session")
         self._spark = spark
-        self._namespace = namespace
+        self._namespace = job_namespace(namespace)
         self._application = str(spark.conf.get("spark.app.name"))
-        self._spool = Spool(url)
+        self._spool = open_spool(url)
         self._threads: list[threading.Thread] = []
 
     def describe(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> None:

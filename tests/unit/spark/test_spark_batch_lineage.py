@@ -11,6 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
+from lineagelab_common.spool import Spool
 from lineagelab_spark import batch_lineage, execution_listener
 from lineagelab_spark.batch_lineage import observe
 from lineagelab_spark.driver_settings import DriverSettings
@@ -64,7 +65,7 @@ def source(spark, observed):
 def reopen(observed):
     """Continue with a new spool: `events` has closed the last one."""
     observed.endpoint.taken.clear()
-    settings = DriverSettings.of(observed.spark, "shop", observed.endpoint.url)
+    settings = DriverSettings.of(observed.spark, "shop", Spool(observed.endpoint.url))
     observed.lineage._spool = settings.spool
     observed.lineage._observer._settings = settings
 
