@@ -174,7 +174,10 @@ def _has_unbound_variable(scope: Scope, expression: Node) -> bool:
 
 def _cast(scope: Scope, expression: Node) -> Column:
     """Return a cast value; the fields of a struct are matched by position and get the names of the target."""
-    value = scope.column(expression.children[0])
+    source = expression.children[0]
+    value = scope.column(source)
+    if source.kind == "AttributeReference" and source.fields.get("dataType") == expression.fields.get("dataType"):
+        return value  # Spark 3.5 and 4.0 cast every column of an INSERT to its own type
     shape = spark_shape(expression.fields.get("dataType"))
     struct = None if shape is None else value.renamed(name for name, _ in shape)
     return (struct or replace(value, fields=None)).transformed_values(Subtype.TRANSFORMATION)

@@ -90,13 +90,18 @@ def parse(text: str) -> Progress:
     return Progress(
         identity=(int(record["batchId"]), str(record["timestamp"])),
         rows=int(record["numInputRows"]),
-        milliseconds=int(record["batchDuration"]),
+        milliseconds=_duration(record),
         sources=tuple(
             SourceProgress(int(source["numInputRows"]), _behind(source.get("endOffset"), source.get("latestOffset")))
             for source in record["sources"]
         ),
         written=written if written >= 0 else None,
     )
+
+
+def _duration(record: dict[str, Any]) -> int:
+    """Return the milliseconds of a batch: Spark 3.5 has only those of its phases, of which the trigger is the whole."""
+    return int(record["batchDuration"] if "batchDuration" in record else record["durationMs"]["triggerExecution"])
 
 
 def rows_read(window: Window, sources: Sequence[Source]) -> dict[Dataset, int]:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lineage of live frames, analysed by the pinned Spark version."""
 
+import json
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 
+from lineagelab_spark.plan import derive
 from tests.unit.spark import lineage_dsl
 from tests.unit.spark.lineage_dsl import columns, rows
 
@@ -40,6 +43,20 @@ def test_cast_and_arithmetic_are_transformations(sales: DataFrame) -> None:
         "text": {"amount TRANSFORMATION"},
         "total": {"price TRANSFORMATION", "amount TRANSFORMATION"},
     }
+
+
+def test_cast_of_a_column_to_its_own_type_is_the_identity(spark: SparkSession) -> None:
+    """Spark 3.5 and 4.0 make one for each column of an INSERT; later releases drop it."""
+    ids = {"product-class": "org.apache.spark.sql.catalyst.expressions.ExprId", "jvmId": "0"}
+    text = {"dataType": "string", "nullable": True, "metadata": {}, "qualifier": "[]"}
+    source = [{"class": "x.AttributeReference", "num-children": 0, "name": "n", "exprId": {**ids, "id": 1}, **text}]
+    for target, subtype in (("string", "IDENTITY"), ("binary", "TRANSFORMATION")):
+        cast = {"class": "x.Cast", "num-children": 1, "child": 0, "dataType": target}
+        alias = {"class": "x.Alias", "num-children": 1, "child": 0, "name": "code", "exprId": {**ids, "id": 2}}
+        project = {"class": "x.Project", "num-children": 1, "projectList": [[alias, cast, *source]], "child": 0}
+        leaf = {"class": "x.LogicalRelation", "num-children": 0, "output": [source]}
+        lineage = derive(json.dumps([project, leaf]))
+        assert columns(lineage) == {"code": {f"n {subtype}"}}
 
 
 def test_filter_columns_are_row_edges(sales: DataFrame) -> None:

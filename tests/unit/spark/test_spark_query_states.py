@@ -125,6 +125,12 @@ def test_window_is_the_sum_of_its_batches() -> None:
     )
 
 
+def test_duration_of_spark_3_5_is_that_of_the_trigger() -> None:
+    text = json.loads(batch(3)) | {"durationMs": {"addBatch": 80, "triggerExecution": 120}}
+    del text["batchDuration"]
+    assert window(json.dumps(text)).milliseconds == 120
+
+
 def test_batch_function_has_unknown_output_rows() -> None:
     assert window(batch(1), batch(2, sink={"description": "ForeachBatchSink", "numOutputRows": -1})).written is None
 
