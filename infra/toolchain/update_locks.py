@@ -20,7 +20,7 @@ from infra.toolchain.lock import lock_path, render
 from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import PlainProgress, Progress
-from infra.toolchain.venvs import ENVIRONMENTS, REQUIREMENTS
+from infra.toolchain.venvs import ENVIRONMENTS, OTHER_SPARKS, REQUIREMENTS
 
 PYTHON = "python"
 _DISTRIBUTIONS = tuple(c.name for c in pins.COMPONENTS.values() if isinstance(c, pins.DistributionComponent))
@@ -48,7 +48,8 @@ def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
 def update_requirement_locks() -> list[Path]:
     """Resolve all requirement files together, for consistent versions, and write one lock for each.
 
-    The lock of `test` omits the packages of the environments that it includes.
+    The lock of `test` omits the packages of the environments that it includes. Other releases of PySpark are resolved
+    alone.
     """
     written = []
     combined = REQUIREMENTS / ".combined.txt"
@@ -66,6 +67,11 @@ def update_requirement_locks() -> list[Path]:
             written.append(path)
     finally:
         combined.unlink(missing_ok=True)
+    for environment in OTHER_SPARKS:
+        path = REQUIREMENTS / f"{environment.name}.txt"
+        _compile([path.with_suffix(".in")], path, [])
+        path.write_text(_HEADER + "".join(_lock_entries(environment.name)), encoding="utf-8")
+        written.append(path)
     return written
 
 

@@ -6,6 +6,7 @@
 - `test` contains the additional packages of the tests; it includes the other two through a `.pth` file, so that PySpark
   is installed once.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
+- `spark-3.5` and `spark-4.0` contain other releases of PySpark; only tests of the Spark integration create them.
 
 This module uses only the standard library, as it creates the environment of all other modules.
 """
@@ -74,6 +75,8 @@ KIT = VirtualEnvironment("kit")
 SPARK = VirtualEnvironment("spark", build="build")
 TEST = VirtualEnvironment("test", includes=(KIT, SPARK))
 JAVA_21 = VirtualEnvironment("java21")
+OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
+"""Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
 ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, TEST)}
 
 
