@@ -9,13 +9,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
 from infra.namespaces import flink_lineage_settings
-from infra.services.flink.settings import COMPONENT
+from infra.services.flink.settings import COMPONENT, SLOT_WAITING
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import FlinkClient
@@ -75,6 +76,15 @@ class FlinkCluster:
         """Kill a JVM with SIGKILL."""
         self.processes[name].kill()
         self.processes[name].wait()
+
+    @contextmanager
+    def frozen(self, name: str) -> Iterator[None]:
+        """Freeze a JVM for the block: it accepts connections and does not respond."""
+        self.processes[name].send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.processes[name].send_signal(signal.SIGCONT)
 
     def restart(self, name: str) -> None:
         """Kill a JVM and start it again."""
@@ -183,6 +193,9 @@ class FlinkCluster:
             "restart-strategy.fixed-delay.delay": "1s",
             "heartbeat.interval": "1s",
             "heartbeat.timeout": "10s",
+            # An old JobManager treats missing slots as a fresh one only with SLOT_WAITING; 5 min by default.
+            "slot.request.timeout": "20s",
+            **SLOT_WAITING,
             "security.delegation.tokens.enabled": False,
             **flink_lineage_settings(self.lineage),
         }.items()

@@ -51,6 +51,14 @@ JVM_OVERHEAD_MIB = 128
 
 Options = dict[str, str | int | bool]
 
+SLOT_WAITING: Options = {
+    # After this time the JobManager rejects requests for missing slots at once: the retries of a job would be over
+    # within 15 s, before a restarted TaskManager has registered. Flink's default is slot.request.timeout, 5 min;
+    # Pekko's timers reject more than 248 days.
+    "resourcemanager.standalone.start-up-time": "200 d",
+}
+"""Jobs wait for slots, up to slot.request.timeout for each attempt: of a restarted TaskManager, or of jobs that end."""
+
 _METRICS: Options = {
     "metrics.reporters": "prometheus",
     "metrics.reporter.prometheus.factory.class": "org.apache.flink.metrics.prometheus.PrometheusReporterFactory",
@@ -196,6 +204,7 @@ def _recovery() -> Options:
         "resourcemanager.standalone.start-up-time": "200d",
         "heartbeat.interval": "5s",
         "heartbeat.timeout": "30s",
+        **SLOT_WAITING,
     }
 
 
