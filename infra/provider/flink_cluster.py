@@ -116,11 +116,12 @@ class FlinkCluster:
         """Cancel a job; does nothing if it has ended or is no longer listed."""
         self._request_json("PATCH", f"/jobs/{job_id}?mode=cancel", not_found=None, ended=None)
 
-    def cancel_with_savepoint(self, job_id: str) -> str | None:
-        """Trigger a savepoint after which the job is cancelled; return the request id, None if the job has ended."""
-        answer = self._request_json(
-            "POST", f"/jobs/{job_id}/savepoints", {"cancel-job": True}, not_found=None, ended=None
-        )
+    def stop_with_savepoint(self, job_id: str) -> str | None:
+        """Trigger a savepoint with which the job finishes; return the request id, None if the job has ended.
+
+        Sinks commit the results up to the savepoint; a cancellation with a savepoint would leave them uncommitted.
+        """
+        answer = self._request_json("POST", f"/jobs/{job_id}/stop", {"drain": False}, not_found=None, ended=None)
         return str(answer["request-id"]) if answer else None
 
     def savepoint_failed(self, job_id: str, request: str) -> bool:

@@ -2,6 +2,7 @@
 """SQL jobs on a real cluster under failures: one run per job, one terminal event, exactly-once output."""
 
 import json
+import shutil
 
 import httpx
 import pytest
@@ -48,10 +49,10 @@ def produce(broker, topic, numbers):
 
 
 class Copies:
-    """Consumer of committed copies."""
+    """Consumer of copies, committed ones unless `isolation` says otherwise."""
 
-    def __init__(self, broker, topic):
-        settings = {"bootstrap.servers": broker.bootstrap, "group.id": "reader", "isolation.level": "read_committed"}
+    def __init__(self, broker, topic, isolation="read_committed"):
+        settings = {"bootstrap.servers": broker.bootstrap, "group.id": "reader", "isolation.level": isolation}
         self._consumer = Consumer(settings)
         self._consumer.assign([TopicPartition(f"{topic}_out", 0, 0)])
         self.ids = []
@@ -209,6 +210,75 @@ def test_a_restarted_launcher_restores_the_savepoint(launch, topic, reported, co
     assert reported.edges() == edges(topic)
 
 
+def test_a_stop_commits_what_the_job_has_written(launch, topic, copies, broker):
+    """Results that stay uncommitted expire with Kafka's transaction timeout before the next start."""
+    launched = launch("SET 'execution.checkpointing.interval' = '1 h';" + sql(topic)).start()
+    written = Copies(broker, topic, "read_uncommitted")
+    written.await_all(10)
+    written.close()
+    assert launched.stop() == 0
+    copies.await_all(10)
+
+
+def test_a_job_stopped_by_another_client_is_aborted_and_continues_from_that_savepoint(
+    launch, topic, reported, copies, flink, rest, broker
+):
+    launched = launch(sql(topic)).start()
+    job = running_job(flink, topic)
+    copies.await_all(10)
+    rest.stop_with_savepoint(job.job_id)
+    assert launched.wait() == 0
+    reported.await_states("ABORTED")
+    produce(broker, topic, range(10, 20))
+    launched.start()
+    copies.await_all(20)
+    assert launched.stop() == 0
+
+
+def test_a_deleted_savepoint_is_the_problem_of_the_next_start(launch, topic, copies, flink):
+    launched = launch(sql(topic)).start()
+    copies.await_all(10)
+    assert launched.stop() == 0
+    savepoint = launched.saved_state()["restore"]
+    shutil.rmtree(savepoint.removeprefix("file:"))
+    launched.start()
+    until(lambda: problem(launched).startswith(f"cannot be submitted: the savepoint {savepoint}"), "the problem")
+    launched.stop()
+    assert len(flink.jobs(topic)) == 1
+
+
+def test_a_launcher_that_never_observed_a_checkpoint_restores_the_newest(launch, topic, copies, flink, broker):
+    launched = launch(sql(topic)).start()
+    running_job(flink, topic)
+    copies.await_all(10)
+    until(lambda: "chk-" in launched.saved_state().get("restore", ""), "a checkpoint")
+    launched.kill()
+    file = launched.folder / "state.json"
+    state = json.loads(file.read_text())
+    file.write_text(json.dumps({**state, "memory": {**state["memory"], "restore": "", "restored": ""}}))
+    flink.kill(JOBMANAGER)
+    flink.start(JOBMANAGER)
+    launched.start()
+    produce(broker, topic, range(10, 20))
+    copies.await_all(20)
+    assert launched.stop() == 0
+
+
+def test_a_frozen_jobmanager_aborts_no_run(launch, topic, reported, copies, flink):
+    launched = launch(sql(topic)).start()
+    before = running_job(flink, topic)
+    until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
+    with flink.frozen(JOBMANAGER):
+        assert launched.stop() == 0
+        assert reported.states() == ["RUNNING"]
+    launched.start()
+    copies.await_all(10)
+    assert running_job(flink, topic).job_id == before.job_id
+    assert launched.stop() == 0
+    (run,) = reported.await_states("ABORTED")
+    assert reported.launcher_event_types(run["id"])["ABORT"] == 1
+
+
 def test_a_launcher_adopts_the_run_of_a_killed_one(launch, topic, reported, copies, flink, broker):
     launched = launch(sql(topic)).start()
     before = running_job(flink, topic)
@@ -295,6 +365,35 @@ def test_a_lost_taskmanager_does_not_end_the_run(launch, topic, reported, copies
     assert launched.stop() == 0
     (run,) = reported.await_states("ABORTED")
     assert reported.launcher_event_types(run["id"])["OTHER"] >= 1
+
+
+LAB_RECOVERY = "".join(
+    f"SET 'restart-strategy.{key}' = '{value}';"
+    for key, value in {
+        "type": "exponential-delay",
+        "exponential-delay.initial-backoff": "1s",
+        "exponential-delay.max-backoff": "10s",
+        "exponential-delay.backoff-multiplier": "2.0",
+        "exponential-delay.reset-backoff-threshold": "1min",
+        "exponential-delay.attempts-before-reset-backoff": "4",
+    }.items()
+)
+
+
+def test_a_job_waits_for_a_taskmanager_that_starts_slowly(launch, topic, reported, copies, flink, broker):
+    launched = launch(LAB_RECOVERY + sql(topic)).start()
+    before = running_job(flink, topic)
+    copies.await_all(10)
+    flink.kill(TASKMANAGER)
+    # The retries that Flink makes without waiting for slots are over after 15 s.
+    with pytest.raises(TimeoutError):
+        _wait_for(launched, 30)
+    flink.start(TASKMANAGER)
+    produce(broker, topic, range(10, 20))
+    copies.await_all(20)
+    assert [job.job_id for job in flink.jobs(topic)] == [before.job_id]
+    assert launched.stop() == 0
+    reported.await_states("ABORTED")
 
 
 def test_a_launcher_waits_for_an_unavailable_gateway(launch, topic, reported, copies, flink):

@@ -32,11 +32,11 @@ CANCEL_SECONDS = 120
 """Time limit of a cancellation."""
 
 SAVEPOINT_SECONDS = 45
-"""Time limit of the savepoint before a cancellation; a job without it is cancelled all the same."""
+"""Time limit of a stop with a savepoint; after it, the job is cancelled."""
 
 
 class FlinkJobKind(Kind[FlinkJob]):
-    """Flink jobs, submitted by their launchers; `create` waits until a job runs, `delete` cancels it."""
+    """Flink jobs, submitted by their launchers; `create` waits until a job runs, `delete` stops it."""
 
     name = "FlinkJob"
     inputs = FlinkJob
@@ -69,15 +69,15 @@ class FlinkJobKind(Kind[FlinkJob]):
         return self.create(new, call)
 
     def delete(self, inputs: FlinkJob, call: OperationContext) -> None:
-        """Cancel the job; its launcher takes that as a user's request and exits."""
+        """Stop the job with a savepoint; its launcher takes that as a user's request and exits."""
         if not url_accepts_connections(inputs.rest):
             return  # the cluster is down, with its jobs
-        cluster = _cluster(inputs, "cancel", call)
+        cluster = _cluster(inputs, "stop", call)
         if cluster.identity() != inputs.cluster:
             return  # the cluster belongs to another lab
         for job in _active_jobs(inputs, cluster):
-            call.report("cancelling with a savepoint")
-            _cancel_job(job, cluster, call)
+            call.report("stopping with a savepoint")
+            _stop_job(job, cluster, call)
         for _ in call.poll(CANCEL_SECONDS):
             left = _active_jobs(inputs, cluster)
             if not left:
@@ -115,9 +115,9 @@ def _wait_until_settled(inputs: FlinkJob, cluster: FlinkCluster, call: Operation
     return job
 
 
-def _cancel_job(job: ClusterJob, cluster: FlinkCluster, call: OperationContext) -> None:
-    """Cancel a job with a savepoint, or without one if that fails or takes too long."""
-    request = cluster.cancel_with_savepoint(job.job_id)
+def _stop_job(job: ClusterJob, cluster: FlinkCluster, call: OperationContext) -> None:
+    """Stop a job with a savepoint, or cancel it if that fails or takes too long."""
+    request = cluster.stop_with_savepoint(job.job_id)
     if request is None:
         return
     for _ in call.poll(SAVEPOINT_SECONDS):

@@ -11,7 +11,11 @@ class FlinkError(Exception):
 
 
 class FlinkUnavailableError(FlinkError):
-    """The cluster did not respond."""
+    """The cluster did not respond. `is_gone`: nothing listens at its address."""
+
+    def __init__(self, message: str, *, is_gone: bool = False) -> None:
+        super().__init__(message)
+        self.is_gone = is_gone
 
 
 class ScriptError(Exception):

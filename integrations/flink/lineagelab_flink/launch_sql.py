@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command that runs an SQL file as a Flink job and supervises it: `python -m lineagelab_flink.launch_sql FILE.sql`.
 
-The job is named after the file. Statements of `catalog.sql` in the same folder come first. SIGTERM cancels the job with
+The job is named after the file. Statements of `catalog.sql` in the same folder come first. SIGTERM stops the job with
 a savepoint, from which the next launch restores it. The exit code is 0 after a job that has finished or was cancelled
 by another client, and 2 for an invalid file. A failed job is resubmitted with backoff; with `--once` it ends the
 launcher with exit code 1.

@@ -22,6 +22,7 @@ from lineagelab_flink.lifecycle import (
     ClusterView,
     Event,
     Exit,
+    Job,
     Phase,
     Situation,
     Stop,
@@ -36,6 +37,14 @@ POLL_SECONDS = 1.0
 STOPPING_POLL_SECONDS = 0.2
 CHECKPOINT_SECONDS = 3.0
 """Seconds between two queries of the newest checkpoint. The cluster retains the last three."""
+
+CACHE_SECONDS = 3.5
+"""Seconds after which a response about checkpoints is not older than the end of a job: Flink caches them for 3 s."""
+
+SYNC_SAVEPOINT = "SYNC_SAVEPOINT"
+"""Flink's type of a savepoint with which a job was stopped."""
+
+CHECKPOINT_FOLDER = "execution.checkpointing.dir"
 
 CAUSE_SECONDS = 5.0
 """Seconds between two queries of the cause while Flink restarts the tasks."""
@@ -102,6 +111,8 @@ class Launcher:
         self._last_warning = ""
         self._checkpoint_queried = 0.0
         self._has_savepoint = False
+        self._is_gone = False
+        self._finished_since: float | None = None
         self._lookup = LineageLookup(definition)
         self._reporter = RunReporter(
             settings.namespace, definition, self._flink, self._spool, self._state_file, self._lookup
@@ -130,6 +141,8 @@ class Launcher:
         if view is not None and view.own is not None:
             self._store_newest_checkpoint(view.own.is_over)
             launch = self._launch()
+            if self._may_have_been_stopped(view.own, launch.now):
+                return None
         if (
             launch.memory.phase is Phase.OPEN
             and self._needs_lookup(launch.memory.definition)
@@ -157,6 +170,19 @@ class Launcher:
                 self._stop_job(after.job_id)
         return next((action for action in actions if isinstance(action, Exit)), None)
 
+    def _may_have_been_stopped(self, job: Job, now: float) -> bool:
+        """Return whether a finished streaming job may have been stopped with a savepoint that Flink does not list yet.
+
+        Another client, or a launcher that was killed, may have stopped it.
+        """
+        state = self._state_file.state
+        if job.state != "FINISHED" or state.memory.stopped or state.processing == "BATCH":
+            self._finished_since = None
+            return False
+        if self._finished_since is None:
+            self._finished_since = now
+        return now - self._finished_since < CACHE_SECONDS
+
     def _failure(self, view: ClusterView | None) -> str:
         """Return the cause of the last failure of the job's tasks, queried now and then while Flink restarts them."""
         if view is not None and view.own is not None and view.own.state in RESTARTING_STATES:
@@ -179,10 +205,12 @@ class Launcher:
             now=time.monotonic(),
             new_id=os.urandom(16).hex(),
             once=self._once,
+            gone=self._is_gone,
         )
 
     def _view(self) -> ClusterView | None:
         """Return the jobs of this name; None where the cluster does not respond."""
+        self._is_gone = False
         try:
             jobs = self._flink.jobs()
             known = self._state_file.state.memory.job_id
@@ -193,6 +221,7 @@ class Launcher:
             return ClusterView(None, others[0], self._flink.global_parameter(others[0].job_id, DEFINITION_PARAMETER))
         except FlinkError as error:
             log.debug("%s", error)
+            self._is_gone = isinstance(error, FlinkUnavailableError) and error.is_gone
             return None
 
     def _store_newest_checkpoint(self, at_once: bool) -> None:
@@ -200,17 +229,17 @@ class Launcher:
         now = time.monotonic()
         if self._has_savepoint or (not at_once and now - self._checkpoint_queried < CHECKPOINT_SECONDS):
             return
-        asked = self._state_file.state.memory.asked
+        memory = self._state_file.state.memory
         self._checkpoint_queried = now
         try:
-            found = statistics.last_checkpoint(self._flink.checkpoints(self._state_file.state.memory.job_id))
+            found = statistics.last_checkpoint(self._flink.checkpoints(memory.job_id))
         except FlinkError as error:
             log.debug("cannot query the newest checkpoint: %s", error)
             return
-        if found is None or (asked and not found.get("is_savepoint")):
+        if found is None or (at_once and memory.asked and not found.get("is_savepoint")):
             return  # Flink caches responses for 3 s: the savepoint may be missing
-        if str(found["external_path"]) != self._state_file.state.memory.restore:
-            self._state_file.update(memory=replace(self._state_file.state.memory, restore=str(found["external_path"])))
+        is_stopped = at_once and found.get("checkpoint_type") == SYNC_SAVEPOINT
+        self._state_file.update(memory=replace(memory, restore=str(found["external_path"]), stopped=is_stopped))
 
     def _needs_lookup(self, definition: str) -> bool:
         """Start the lookup of a definition's lineage unless it is stored; return whether it is needed."""
@@ -226,9 +255,9 @@ class Launcher:
         self._needs_lookup(stored.definition)
         restore = stored.restored
         try:
-            restore = checkpoints.newest_in_folder(restore)
+            restore = checkpoints.to_restore(restore, self._last_job_folder(stored.previous))
             if restore != stored.restored:
-                self._state_file.update(memory=replace(stored, restored=restore))
+                self._state_file.update(memory=replace(stored, restore=restore, restored=restore))
             log.info("submitting job %s%s", stored.job_id, f", restored from {restore}" if restore else "")
             self._definition.submit(stored.job_id, restore, f"{DEFINITION_PARAMETER}:{self._definition.identity}")
             self._store_problem(self._problem.submitted())
@@ -242,13 +271,18 @@ class Launcher:
             return is_retried
         return True
 
+    def _last_job_folder(self, job_id: str) -> str:
+        """Return the folder of a job's checkpoints; empty for no job, or if the cluster has no folder for them."""
+        folder = self._flink.setting(CHECKPOINT_FOLDER) if job_id else ""
+        return f"{folder.rstrip('/')}/{job_id}" if folder else ""
+
     def _stop_job(self, job_id: str) -> None:
-        """Cancel the job, with a savepoint if possible; the next turn observes the result."""
+        """Stop the job with a savepoint, or cancel it; the next turn observes the result."""
         try:
-            savepoint = self._flink.cancel_with_savepoint(job_id)
-            self._state_file.update(memory=replace(self._state_file.state.memory, restore=savepoint))
+            savepoint = self._flink.stop_with_savepoint(job_id)
+            self._state_file.update(memory=replace(self._state_file.state.memory, restore=savepoint, stopped=True))
             self._has_savepoint = True
-            log.info("cancelled job %s; the next one will be restored from %s", job_id, savepoint)
+            log.info("stopped job %s; the next one will be restored from %s", job_id, savepoint)
         except FlinkUnavailableError as error:
             log.warning("cannot stop job %s: %s; retrying", job_id, error)
             self._state_file.update(memory=replace(self._state_file.state.memory, asked=False))

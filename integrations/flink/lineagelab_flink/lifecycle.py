@@ -8,6 +8,8 @@ again, which Flink accepts once. A session cluster loses its jobs when it dies; 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from lineagelab_flink.checkpoints import is_checkpoint
+
 HEARTBEAT_INTERVAL = 30.0
 """Seconds between RUNNING events."""
 
@@ -110,6 +112,8 @@ class JobState:
         restore: newest known checkpoint or savepoint.
         restored: checkpoint or savepoint from which the current job started.
         asked: this launcher has requested the job to stop.
+        stopped: a stop with a savepoint, of any client, has ended the job; without one, FINISHED is its own end.
+        previous: id of the last job, if it may have newer checkpoints than `restore`.
         failures: consecutive failures.
     """
 
@@ -120,6 +124,8 @@ class JobState:
     restore: str = ""
     restored: str = ""
     asked: bool = False
+    stopped: bool = False
+    previous: str = ""
     failures: int = 0
 
 
@@ -151,7 +157,7 @@ class Submit:
 
 @dataclass(frozen=True)
 class Stop:
-    """Cancel the job, with a savepoint if possible."""
+    """Stop the job with a savepoint; cancel it if that is impossible."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,13 @@ Action = Event | Submit | Stop | Warn | Exit
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """Input of a step. `new_id` and `definition` are for the next job; with `once`, a failed job is not resubmitted."""
+    """Input of a step.
+
+    Attributes:
+        definition, new_id: for the next job.
+        once: a failed job is not resubmitted.
+        gone: nothing listens at the cluster's address; a cluster that only does not respond may be frozen.
+    """
 
     memory: JobState
     timers: Timers
@@ -188,6 +200,7 @@ class Situation:
     now: float
     new_id: str
     once: bool = False
+    gone: bool = False
 
 
 _Decision = tuple[JobState, Timers, list[Action]]
@@ -233,6 +246,9 @@ def _cluster_unavailable(situation: Situation) -> _Decision:
         return memory, timers, [Exit()]
     if situation.now - since < STOP_TIMEOUT:
         return memory, timers, []
+    if not situation.gone:
+        # The job may still run: the next launch observes what became of it, and ends the run if it is lost.
+        return memory, timers, [Warn("the cluster does not respond; the job was not stopped"), Exit()]
     # A session cluster that is down has lost its jobs.
     lost = Event(EventType.ABORT, memory, None, "the cluster did not respond when the job was to be stopped")
     return _closed(memory), timers, [lost, Exit()]
@@ -301,9 +317,9 @@ def _open(situation: Situation, job: Job | None) -> _Decision:
 
 def _ended(situation: Situation, job: Job, actions: list[Action]) -> _Decision:
     memory, timers = situation.memory, replace(situation.timers, reported_state="", waiting_since=None)
-    if job.state == "FINISHED":
+    if job.state == "FINISHED" and not memory.stopped:
         return (
-            replace(_closed(memory), restore=""),
+            replace(_closed(memory), restore="", previous=""),
             timers,
             [*actions, Event(EventType.COMPLETE, memory, job.ended), Exit()],
         )
@@ -323,7 +339,8 @@ def _ended(situation: Situation, job: Job, actions: list[Action]) -> _Decision:
         )
     if job.state == "SUSPENDED":
         return _open(replace(situation, memory=memory), None)
-    why = "the launcher was stopped" if situation.stop else "cancelled by another client"
+    others = "stopped by another client" if memory.stopped else "cancelled by another client"
+    why = "the launcher was stopped" if situation.stop else others
     return _closed(memory), timers, [*actions, Event(EventType.ABORT, memory, job.ended, why), Exit()]
 
 
@@ -352,4 +369,14 @@ def _exit_if(stop: bool) -> list[Action]:
 
 def _closed(memory: JobState) -> JobState:
     """Return the state after the end of a run, which keeps the checkpoint to restore."""
-    return replace(memory, phase=Phase.IDLE, job_id="", started=None, asked=False, restored="")
+    has_savepoint = memory.stopped or (memory.restore != memory.restored and not is_checkpoint(memory.restore))
+    return replace(
+        memory,
+        phase=Phase.IDLE,
+        job_id="",
+        started=None,
+        asked=False,
+        restored="",
+        stopped=False,
+        previous="" if has_savepoint else memory.job_id,
+    )

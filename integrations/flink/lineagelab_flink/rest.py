@@ -75,13 +75,15 @@ class FlinkClient:
         """Cancel a job without a savepoint."""
         self._call("PATCH", f"/jobs/{job_id}", params={"mode": "cancel"})
 
-    def cancel_with_savepoint(self, job_id: str) -> str:
-        """Cancel a job with a savepoint in the cluster's savepoint folder; return its path.
+    def stop_with_savepoint(self, job_id: str) -> str:
+        """Stop a job with a savepoint in the cluster's savepoint folder; return its path.
+
+        The job finishes, so that its sinks commit what they have written up to the savepoint.
 
         Raises:
             FlinkError: the savepoint failed or timed out; the job may still be running.
         """
-        request = self._call("POST", f"/jobs/{job_id}/savepoints", json={"cancel-job": True})["request-id"]
+        request = self._call("POST", f"/jobs/{job_id}/stop", json={"drain": False})["request-id"]
         deadline = time.monotonic() + SAVEPOINT_SECONDS
         while time.monotonic() < deadline:
             answer = self._get(f"/jobs/{job_id}/savepoints/{request}")
@@ -89,6 +91,11 @@ class FlinkClient:
                 return _location(answer.get("operation") or {}, job_id)
             time.sleep(POLL_SECONDS)
         raise FlinkError(f"job {job_id}: no savepoint within {SAVEPOINT_SECONDS:.0f} s")
+
+    def setting(self, key: str) -> str:
+        """Return an option of the JobManager's configuration; empty where it is not set."""
+        entries: list[dict[str, Any]] = self._call("GET", "/jobmanager/config")
+        return next((str(entry["value"]) for entry in entries if entry["key"] == key), "")
 
     def uploaded(self, name: str) -> str | None:
         """Return the id of the jar uploaded under a name; None for none."""
@@ -126,7 +133,8 @@ class FlinkClient:
         try:
             answer = self._client.request(method, path, **more)
         except httpx.HTTPError as error:
-            raise FlinkUnavailableError(f"Flink at {self.url} did not respond: {error}") from error
+            message = f"Flink at {self.url} did not respond: {error}"
+            raise FlinkUnavailableError(message, is_gone=_is_refused(error)) from error
         if answer.status_code == _NOT_FOUND and missing is not None:
             return missing
         if not answer.is_success:
@@ -161,6 +169,15 @@ def _reason(answer: httpx.Response) -> str:
     except (ValueError, AttributeError):
         errors = []
     return root_cause("\n".join(map(str, errors))) if errors else f"HTTP status {answer.status_code}"
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Return whether a connection was refused: httpx wraps the socket's error several times."""
+    while error is not None:
+        if isinstance(error, ConnectionRefusedError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _is_number(value: object) -> bool:

@@ -4,6 +4,7 @@
 import pytest
 
 from lineagelab_flink import checkpoints, launcher_state
+from lineagelab_flink.errors import FlinkError
 from lineagelab_flink.launcher_state import JobLineage, LauncherState
 from lineagelab_flink.lifecycle import JobState, Phase
 
@@ -16,6 +17,8 @@ SAVED = LauncherState(
         restore="chk-2",
         restored="chk-1",
         asked=True,
+        stopped=True,
+        previous="another",
         failures=3,
     ),
     JobLineage("definition", [{"name": "orders"}], [{"name": "live/orders"}], {"sql": {}}),
@@ -55,11 +58,46 @@ def test_the_newest_checkpoint_is_the_latest_complete_one(files, number):
     assert checkpoints.latest(files) == number
 
 
+def checkpoint(folder):
+    """Write the metadata of a checkpoint or savepoint and return its path for Flink."""
+    folder.mkdir(parents=True)
+    (folder / "_metadata").touch()
+    return f"file:{folder}"
+
+
 def test_the_newest_checkpoint_is_read_from_the_folder(tmp_path):
-    for number in (8, 9, 10):
-        (tmp_path / f"chk-{number}").mkdir()
-    (tmp_path / "chk-8" / "_metadata").touch()
-    (tmp_path / "chk-9" / "_metadata").touch()
-    assert checkpoints.newest_in_folder(f"file:{tmp_path}/chk-5") == f"file:{tmp_path}/chk-9"
-    assert checkpoints.newest_in_folder(f"file:{tmp_path}/savepoint-1") == f"file:{tmp_path}/savepoint-1"
-    assert checkpoints.newest_in_folder("") == ""
+    (tmp_path / "job" / "chk-10").mkdir(parents=True)
+    checkpoint(tmp_path / "job" / "chk-8")
+    newest = checkpoint(tmp_path / "job" / "chk-9")
+    assert checkpoints.to_restore(f"file:{tmp_path}/job/chk-5", "") == newest
+
+
+def test_checkpoints_of_the_last_job_are_newer_than_the_known_one(tmp_path):
+    known = checkpoint(tmp_path / "first" / "chk-7")
+    folder = f"file:{tmp_path}/second"
+    assert checkpoints.to_restore(known, folder) == known
+    newest = checkpoint(tmp_path / "second" / "chk-8")
+    assert checkpoints.to_restore(known, folder) == newest
+    assert checkpoints.to_restore("", folder) == newest
+
+
+def test_a_job_without_state_restores_nothing(tmp_path):
+    assert checkpoints.to_restore("", "") == ""
+    assert checkpoints.to_restore("", f"file:{tmp_path}/job") == ""
+
+
+def test_a_savepoint_is_restored_as_it_is(tmp_path):
+    savepoint = checkpoint(tmp_path / "savepoint-1")
+    assert checkpoints.to_restore(savepoint, "") == savepoint
+
+
+@pytest.mark.parametrize(("name", "what"), [("savepoint-1", "savepoint"), ("job/chk-3", "checkpoint")])
+def test_a_deleted_savepoint_or_checkpoint_is_an_error_with_a_remedy(tmp_path, name, what):
+    (tmp_path / "job").mkdir()
+    with pytest.raises(FlinkError, match=rf"^the {what} file:.*/{name}, from which the job continues, does not exist"):
+        checkpoints.to_restore(f"file:{tmp_path}/{name}", "")
+
+
+def test_a_folder_of_another_machine_is_left_to_flink(tmp_path):
+    known = f"file:{tmp_path}/elsewhere/savepoints/savepoint-1"
+    assert checkpoints.to_restore(known, "") == known

@@ -39,6 +39,10 @@ DOWN = None
 NO_JOB = ClusterView()
 
 
+STOPPED = replace(OPEN, restore="savepoint-1", stopped=True)
+"""State after a stop with a savepoint, which ends a job as FINISHED."""
+
+
 class Launcher:
     """Launcher under test: `turn` runs one step and returns its actions by short names."""
 
@@ -46,9 +50,15 @@ class Launcher:
         self.memory, self.timers, self.ids = memory, Timers(), 0
         self.actions = []
 
-    def turn(self, now, view, *, stop=False, definition=DEFINITION):
+    def turn(self, now, view, *, stop=False, definition=DEFINITION, gone=False):
         launch = Situation(
-            memory=self.memory, timers=self.timers, definition=definition, stop=stop, now=now, new_id=f"job-{self.ids}"
+            memory=self.memory,
+            timers=self.timers,
+            definition=definition,
+            stop=stop,
+            now=now,
+            new_id=f"job-{self.ids}",
+            gone=gone,
         )
         self.memory, self.timers, self.actions = lifecycle.step(launch, view)
         self.ids += any(isinstance(action, Submit) for action in self.actions)
@@ -135,11 +145,55 @@ def test_a_stop_without_a_job_exits_immediately(memory, view):
     assert launcher.memory == memory
 
 
-def test_a_stop_with_an_unavailable_cluster_times_out_and_aborts_the_run():
+def test_a_stop_without_a_cluster_times_out_and_aborts_the_run():
+    launcher = Launcher(OPEN)
+    assert launcher.turn(0, DOWN, stop=True, gone=True) == []
+    assert launcher.turn(lifecycle.STOP_TIMEOUT - 1, DOWN, stop=True, gone=True) == []
+    assert launcher.turn(lifecycle.STOP_TIMEOUT, DOWN, stop=True, gone=True) == ["ABORT", "exit"]
+
+
+def test_a_stop_with_a_frozen_cluster_leaves_the_run_open_for_the_next_launcher():
     launcher = Launcher(OPEN)
     assert launcher.turn(0, DOWN, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_TIMEOUT - 1, DOWN, stop=True) == []
-    assert launcher.turn(lifecycle.STOP_TIMEOUT, DOWN, stop=True) == ["ABORT", "exit"]
+    assert launcher.turn(lifecycle.STOP_TIMEOUT, DOWN, stop=True) == ["warn", "exit"]
+    assert launcher.memory == OPEN
+    successor = Launcher(launcher.memory)
+    assert successor.turn(0, own(RUNNING)) == ["RUNNING"]
+
+
+def test_a_job_stopped_with_a_savepoint_has_not_completed():
+    launcher = Launcher(replace(STOPPED, asked=True))
+    assert launcher.turn(0, own(FINISHED), stop=True) == ["ABORT", "exit"]
+    assert launcher.memory == replace(IDLE, restore="savepoint-1", definition=DEFINITION)
+
+
+def test_a_job_stopped_with_a_savepoint_by_another_client_is_not_restarted():
+    launcher = Launcher(STOPPED)
+    assert launcher.turn(0, own(FINISHED)) == ["ABORT", "exit"]
+    assert launcher.actions[0].why == "stopped by another client"
+    assert launcher.memory.restore == "savepoint-1"
+
+
+def test_a_job_that_completes_before_its_stop_has_completed():
+    assert Launcher(replace(OPEN, asked=True)).turn(0, own(FINISHED), stop=True) == ["COMPLETE", "exit"]
+
+
+@pytest.mark.parametrize("end", [FAILED, CANCELED, None])
+def test_the_next_job_can_search_the_checkpoints_of_the_last_one(end):
+    """A job may end before its launcher has observed a checkpoint."""
+    launcher = Launcher(replace(OPEN, restore="", restored=""))
+    launcher.turn(0, own(end) if end else NO_JOB)
+    assert launcher.memory.previous == "job"
+    launcher.turn(100, NO_JOB)
+    assert launcher.memory.phase is Phase.SUBMITTED
+    assert launcher.memory.previous == "job"
+
+
+@pytest.mark.parametrize("memory", [STOPPED, replace(OPEN, restore="s3://checkpoints/savepoint-2")])
+def test_a_newer_savepoint_is_preferred_to_the_checkpoints_of_the_last_job(memory):
+    launcher = Launcher(memory)
+    launcher.turn(0, own(CANCELED))
+    assert launcher.memory.previous == ""
 
 
 def test_a_job_lost_during_a_stop_is_not_resubmitted():
@@ -149,7 +203,8 @@ def test_a_job_lost_during_a_stop_is_not_resubmitted():
 def test_a_changed_definition_replaces_the_job():
     launcher = Launcher(replace(OPEN, definition=OLDER))
     assert launcher.turn(0, own(RUNNING)) == ["stop"]
-    assert launcher.turn(1, own(CANCELED)) == ["ABORT"]
+    launcher.memory = replace(launcher.memory, stopped=True)
+    assert launcher.turn(1, own(FINISHED)) == ["ABORT"]
     assert launcher.turn(2, NO_JOB) == ["submit"]
     assert launcher.memory.definition == DEFINITION
 
