@@ -8,7 +8,7 @@ from typing import Any
 from lineagelab_common.events import ColumnEdge
 from lineagelab_flink.columns import facets
 from lineagelab_flink.columns.facets import Output
-from lineagelab_flink.columns.naming import Dataset, datasets, field_name
+from lineagelab_flink.columns.naming import Dataset, datasets, field_name, written_names
 from lineagelab_flink.columns.planned import Origins, PlannedScript, Table, Write
 
 
@@ -71,13 +71,13 @@ def _add(output: Output, write: Write) -> None:
     types = {field.name: field.type for field in write.sink.fields}
     output.inputs.update(dataset for table in write.sources for dataset in datasets(table) or ())
     for name, made in write.columns:
-        called = field_name(write.sink, name)
-        output.fields[called] = types[name]
         reasons = {*made.unknown, *_unnamed(_sources(made, write))}
-        if reasons:
-            output.unknown.add(called)
-            output.reasons |= reasons
-        output.columns.setdefault(called, set()).update(_input_fields(made, write))
+        output.reasons |= reasons
+        for called in written_names(write.sink, name):
+            output.fields[called] = types[name]
+            if reasons:
+                output.unknown.add(called)
+            output.columns.setdefault(called, set()).update(_input_fields(made, write))
     output.rows.update(_input_fields(write.rows, write))
     output.reasons |= {*write.rows.unknown, *_unnamed(_sources(write.rows, write))}
 

@@ -5,8 +5,9 @@ Addresses are those of the script; the lineage service makes them canonical.
 """
 
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
+from lineagelab_flink.columns import stores
 from lineagelab_flink.columns.planned import Field, Table
 
 _UPSERT = "upsert-kafka"
@@ -16,10 +17,10 @@ _TOPICS = {"kafka", _UPSERT}
 _WITHOUT_DATASET = {"datagen", "blackhole", "print", "faker"}
 """Connectors that generate or discard rows."""
 
-_S3_SCHEMES = {"s3", "s3a", "s3n", "s3p"}
-_JDBC = {"postgresql": ("postgres", 5432), "mysql": ("mysql", 3306)}
-"""Scheme of a JDBC URL -> scheme of the namespace, default port."""
+_FILES = {"filesystem", "paimon", "hudi", ""}
+"""Connectors whose tables are folders; tables of a Paimon catalog have a path and no connector."""
 
+_S3_SCHEMES = {"s3", "s3a", "s3n", "s3p"}
 _RAW = "raw"
 _EXCEPT_KEY = "EXCEPT_KEY"
 
@@ -41,11 +42,11 @@ def datasets(table: Table) -> tuple[Dataset, ...] | None:
         return ()
     if table.connector == "iceberg":
         return (_iceberg(table),)
-    if table.connector == "filesystem":
-        return (_of_location(table.options["path"]),) if "path" in table.options else None
-    if table.connector == "jdbc":
-        return _database(table)
-    return None
+    if table.connector in _FILES and "path" in table.options:
+        place = _of_location(table.options["path"])
+        return (place if table.connector == "filesystem" else Dataset(place.namespace, place.name, table.name),)
+    found = stores.dataset(table)
+    return None if found is None else (Dataset(*found),)
 
 
 def field_name(table: Table, column: str, path: tuple[str, ...] = ()) -> str:
@@ -62,6 +63,13 @@ def field_name(table: Table, column: str, path: tuple[str, ...] = ()) -> str:
     return ".".join((column, *path))
 
 
+def written_names(table: Table, column: str) -> tuple[str, ...]:
+    """Return the names under which a column is stored: a key column of a topic is in the key and in the value."""
+    name = field_name(table, column)
+    in_key = table.connector in _TOPICS and column in _keys(table)
+    return (name, _of_key(table, column)) if in_key and name != _of_key(table, column) else (name,)
+
+
 def _topics(table: Table) -> tuple[Dataset, ...] | None:
     servers, topics = table.options.get("properties.bootstrap.servers"), table.options.get("topic")
     if not servers or not topics:
@@ -72,13 +80,22 @@ def _topics(table: Table) -> tuple[Dataset, ...] | None:
 
 def _of_message(table: Table, column: str) -> str:
     options = table.options
-    given = [key.strip() for key in options.get("key.fields", "").split(";")]
-    keys = table.primary_key if table.connector == _UPSERT else given
-    if column in keys and options.get("value.fields-include") == _EXCEPT_KEY:
-        if options.get("key.format") == _RAW:
-            return "_key"
-        return "_key." + column.removeprefix(options.get("key.fields-prefix", ""))
+    if column in _keys(table) and options.get("value.fields-include") == _EXCEPT_KEY:
+        return _of_key(table, column)
     return "_value" if options.get("value.format", options.get("format")) == _RAW else column
+
+
+def _keys(table: Table) -> tuple[str, ...]:
+    """Return the columns of a record's key."""
+    if table.connector == _UPSERT:
+        return table.primary_key
+    return tuple(key.strip() for key in table.options.get("key.fields", "").split(";"))
+
+
+def _of_key(table: Table, column: str) -> str:
+    if table.options.get("key.format") == _RAW:
+        return "_key"
+    return "_key." + column.removeprefix(table.options.get("key.fields-prefix", ""))
 
 
 def _iceberg(table: Table) -> Dataset:
@@ -97,21 +114,3 @@ def _of_location(location: str) -> Dataset:
     if parts.scheme in {"", "file"}:
         return Dataset("file", parts.path.rstrip("/"))
     return Dataset(f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"))
-
-
-def _database(table: Table) -> tuple[Dataset, ...] | None:
-    parts = urlsplit(table.options.get("url", "").removeprefix("jdbc:"))
-    known = _JDBC.get(parts.scheme)
-    if known is None or not parts.hostname or "table-name" not in table.options:
-        return None
-    scheme, port = known
-    name = f"{parts.path.strip('/')}.{_with_schema(scheme, parts.query, table.options['table-name'])}"
-    return (Dataset(f"{scheme}://{parts.hostname}:{parts.port or port}", name),)
-
-
-def _with_schema(scheme: str, query: str, table: str) -> str:
-    """Return a table's name with its schema, which Debezium always states for Postgres."""
-    if scheme != "postgres" or "." in table:
-        return table
-    schemas = parse_qs(query).get("currentSchema", ["public"])[0]
-    return f"{schemas.split(',')[0].strip()}.{table}"

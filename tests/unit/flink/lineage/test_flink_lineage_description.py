@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lineagelab_flink.columns import Description, description
-from lineagelab_flink.columns.naming import Dataset, datasets, field_name
+from lineagelab_flink.columns.naming import Dataset, datasets, field_name, written_names
 from lineagelab_flink.columns.planned import Edge, Field, Origins, PlannedScript, Table, Write, parse_planner_output
 from tests.openlineage_schemas import conformance_errors
 
@@ -199,6 +199,9 @@ def test_a_table_written_twice_is_one_output() -> None:
         (table("filesystem"), None),
         (table("blackhole"), ()),
         (table("hive"), None),
+        (table("paimon", path="s3://lake/live.db/t"), (Dataset("s3://lake", "live.db/t", "lake.live.t"),)),
+        (table("", path="s3://lake/live.db/t"), (Dataset("s3://lake", "live.db/t", "lake.live.t"),)),
+        (table(""), None),
     ],
 )
 def test_datasets(given: Table, expected: tuple[Dataset, ...] | None) -> None:
@@ -231,6 +234,70 @@ def test_postgres_tables_have_a_schema_as_in_debezium(url: str, table_name: str,
     found = datasets(Table(("c", "d", "t"), "jdbc", {"url": url, "table-name": table_name}, "", ()))
     assert found is not None
     assert [dataset.name for dataset in found] == [expected]
+
+
+CDC = {"hostname": "db", "database-name": "shop", "schema-name": "public", "table-name": "orders", "port": "1"}
+
+
+@pytest.mark.parametrize(
+    ("connector", "options", "expected"),
+    [
+        ("postgres-cdc", CDC, Dataset("postgres://db:1", "shop.public.orders")),
+        ("postgres-cdc", {**CDC, "schema-name": ""}, None),
+        ("mysql-cdc", {**CDC, "schema-name": ""}, Dataset("mysql://db:1", "shop.orders")),
+        ("mysql-cdc", {**CDC, "table-name": "orders_.*"}, None),
+        ("sqlserver-cdc", {**CDC, "table-name": "dbo.orders"}, Dataset("mssql://db:1", "shop.dbo.orders")),
+        ("oracle-cdc", CDC, Dataset("oracle://db:1", "shop.public.orders")),
+        ("db2-cdc", CDC, Dataset("db2://db:1", "shop.public.orders")),
+        (
+            "mongodb-cdc",
+            {"hosts": "a:1,b:2", "database": "shop", "collection": "orders"},
+            Dataset("mongodb://a:1", "shop.orders"),
+        ),
+        (
+            "mongodb",
+            {"uri": "mongodb://db/admin", "database": "shop", "collection": "orders"},
+            Dataset("mongodb://db:27017", "shop.orders"),
+        ),
+        (
+            "elasticsearch-7",
+            {"hosts": "http://a:9200;http://b:9200", "index": "orders"},
+            Dataset("elasticsearch://a:9200", "orders"),
+        ),
+        ("elasticsearch-7", {"hosts": "http://a:9200", "index": "orders-{day|yyyy}"}, None),
+        ("opensearch", {"hosts": "https://a", "index": "orders"}, Dataset("opensearch://a:9200", "orders")),
+    ],
+)
+def test_tables_of_stores(connector: str, options: dict[str, str], expected: Dataset | None) -> None:
+    found = datasets(Table(("c", "d", "t"), connector, options, "", ()))
+    assert found == (None if expected is None else (expected,))
+
+
+@pytest.mark.parametrize(
+    ("connector", "options", "names"),
+    [
+        ("kafka", {}, ("k",)),
+        ("kafka", {"key.fields": "k", "key.format": "raw"}, ("k", "_key")),
+        ("kafka", {"key.fields": "k", "key.format": "json"}, ("k", "_key.k")),
+        ("kafka", {"key.fields": "v", "key.format": "json"}, ("k",)),
+        ("kafka", {"key.fields": "k", "key.format": "raw", "value.fields-include": "EXCEPT_KEY"}, ("_key",)),
+        ("upsert-kafka", {"key.format": "json"}, ("k", "_key.k")),
+        ("iceberg", {"key.fields": "k"}, ("k",)),
+    ],
+)
+def test_key_columns_are_written_to_the_key_and_to_the_value(
+    connector: str, options: dict[str, str], names: tuple[str, ...]
+) -> None:
+    given = topic()
+    assert written_names(Table(given.path, connector, options, "", given.fields, ("k",)), "k") == names
+
+
+def test_a_key_column_has_column_lineage_in_the_key_too() -> None:
+    made = Origins((Edge(source=0, column="k", path=(), subtype="IDENTITY", masking=False),), ())
+    write = Write(topic(key_fields="k", key_format="raw"), (topic(),), (("k", made),), Origins((), ()))
+    (output,) = description(PlannedScript("", (write,))).outputs
+    assert columns(output) == {"k": ["t#k IDENTITY"], "_key": ["t#k IDENTITY"]}
+    assert schema(output) == {"k": "STRING", "_key": "STRING"}
 
 
 @pytest.mark.parametrize(
