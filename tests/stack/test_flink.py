@@ -16,7 +16,7 @@ from infra.model.resources import FlinkJob
 from infra.provider.kind import OperationContext
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobKind
-from infra.services.flink.settings import JOBMANAGER, TASKMANAGER
+from infra.services.flink.settings import JOBMANAGER, SLOT_WAITING, TASKMANAGER
 from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
 
@@ -202,20 +202,6 @@ def test_cluster_of_another_lab_is_not_touched(lab):
     assert until(lambda: lab.state(job) == "RUNNING")
 
 
-def cluster_report(lab, job):
-    """Return what explains a job that does not run, for the message of a failed assertion."""
-    return json.dumps(
-        {
-            "job": lab.request("GET", f"/jobs/{job}").json(),
-            "exceptions": lab.request("GET", f"/jobs/{job}/exceptions").json().get("exceptionHistory"),
-            "task managers": lab.request("GET", "/taskmanagers").json(),
-            "services": [str(state) for state in lab.supervisor.states()],
-            "log of the task manager": lab.supervisor.log_tail(TASKMANAGER),
-        },
-        indent=1,
-    )
-
-
 def is_recovering(lab, job):
     """Return True once the loss of a task manager has ended tasks of a job."""
     return (
@@ -233,7 +219,7 @@ def assert_runs_again(lab, name, job):
     try:
         until(lambda: inputs() == lab.inputs(name), seconds=300)
     except AssertionError as error:
-        raise AssertionError(f"{error}\n{cluster_report(lab, job)}") from error
+        raise AssertionError(f"{error}: {inputs()}\n{lab.describe(job)}") from error
     assert lab.state(job) == "RUNNING"
 
 
@@ -247,12 +233,21 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
     assert_runs_again(lab, "survivor", job)
 
 
-    # Between its attempts the job is STARTING, for as long as the new task manager takes to start.
+def test_job_waits_for_a_task_manager_longer_than_its_restart_attempts_last(lab):
+    settings = {entry["key"]: entry["value"] for entry in lab.request("GET", "/jobmanager/config").json()}
+    # A young cluster waits by default, too.
+    assert settings.items() >= SLOT_WAITING.items()
+    job = lab.submit("patient", VALID_INSERT)
+    KIND.create(lab.inputs("patient"), OperationContext())
+    lab.supervisor.stop(TASKMANAGER)
     try:
-        until(lambda: inputs() == lab.inputs("survivor"), seconds=300)
-    except AssertionError as error:
-        raise AssertionError(f"{error}: {inputs()}\n{lab.describe(job)}") from error
-    assert lab.state(job) == "RUNNING"
+        assert until(lambda: is_recovering(lab, job), seconds=90)
+        # Four attempts with a backoff of 1, 2, 4 and 8 s, which a job without any slot would use up.
+        with pytest.raises(AssertionError, match="did not hold"):
+            until(lambda: lab.state(job) == "FAILED", seconds=30)
+    finally:
+        lab.supervisor.run(TASKMANAGER)
+    assert_runs_again(lab, "patient", job)
 
 
 def test_job_on_a_missing_cluster_is_absent_and_delete_is_a_no_op(lab, free_port):

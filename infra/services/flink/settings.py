@@ -198,10 +198,6 @@ def _recovery() -> Options:
         "restart-strategy.exponential-delay.backoff-multiplier": "2.0",
         "restart-strategy.exponential-delay.reset-backoff-threshold": "1min",
         "restart-strategy.exponential-delay.attempts-before-reset-backoff": 4,
-        # After this time (by default 5 min) a request for a slot fails at once if no TaskManager has one: a killed
-        # TaskManager that takes 15 s to start would use up the attempts, and the job would fail. Flink's timers take up
-        # to 248 days.
-        "resourcemanager.standalone.start-up-time": "200d",
         "heartbeat.interval": "5s",
         "heartbeat.timeout": "30s",
         **SLOT_WAITING,
