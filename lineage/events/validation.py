@@ -11,14 +11,12 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from lineage.events.errors import InvalidEvent
+from lineage.events.facet_shapes import MAX_COLUMN_NAME, ColumnLineage, Schema, has_shape
 from lineage.events.ids import JsonObject
 from lineage.events.timestamps import parse_time
 
 MAX_NAME = 1024
 """Characters of a namespace, dataset or job name: Marquez's limit, and S3's for keys."""
-
-MAX_COLUMN_NAME = 4096
-"""Characters of a column's name. Engines generate names from expressions, so that any character is allowed."""
 
 EVENT_TYPES = frozenset({"START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"})
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
@@ -143,12 +141,18 @@ def _check_job_type(facet: JsonObject, path: str) -> None:
 
 
 def _check_schema(facet: JsonObject, path: str) -> None:
+    if not has_shape(facet, Schema):
+        check_schema_values(facet, path)
+
+
+def check_schema_values(facet: JsonObject, path: str) -> None:
+    """Reject an invalid schema facet, or nested column, with the place of the fault."""
     for i, field in enumerate(_optional_list(facet, "fields", path)):
         where = f"{path}.fields[{i}]"
         _required_text(_require_object(field, where), "name", where)
         _optional_text(field, "type", where)
         if field.get("fields") is not None:
-            _check_schema(field, where)
+            check_schema_values(field, where)
 
 
 def _check_symlinks(facet: JsonObject, path: str) -> None:
@@ -165,6 +169,12 @@ def _check_lifecycle(facet: JsonObject, path: str) -> None:
 
 
 def _check_column_lineage(facet: JsonObject, path: str) -> None:
+    if not has_shape(facet, ColumnLineage):
+        check_column_lineage_values(facet, path)
+
+
+def check_column_lineage_values(facet: JsonObject, path: str) -> None:
+    """Reject an invalid columnLineage facet with the place of the fault."""
     for name, field in _required_object(facet, "fields", path).items():
         where = f"{path}.fields.{name}"
         _check_column_name(name, path)

@@ -7,7 +7,9 @@ import pytest
 from lineage_events import body, dataset, dataset_event, facet, original, read, recorded_lines, source
 
 from lineage.events import EventError, InvalidEvent, MalformedJson, canonical_json, event_of, parse_json, read_original
+from lineage.events.facet_shapes import ColumnLineage, Schema, has_shape
 from lineage.events.timestamps import format_time, parse_time
+from lineage.events.validation import check_column_lineage_values, check_schema_values
 from lineage.rules.event_reader import split_array
 
 
@@ -212,3 +214,42 @@ def test_column_sources_must_name_a_field():
     content = _output_facet(columnLineage=facet(fields={"a": {"inputFields": [{**source("x", "y"), "field": ""}]}}))
     with pytest.raises(InvalidEvent, match=r"inputFields\[0\].field: is empty"):
         read(content)
+
+
+def changed_everywhere(value):
+    """Yield copies of JSON with one value replaced, removed, or one key added, at every place."""
+    yield from (None, True, 7, 1.5, "", "x", "y" * 5_000, [], {}, [{}], [None], {"": {}}, {"fields": None})
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield {name: kept for name, kept in value.items() if name != key}
+            yield {**value, "": part}
+            yield from ({**value, key: changed} for changed in changed_everywhere(part))
+    elif isinstance(value, list):
+        for at, part in enumerate(value):
+            yield from ([*value[:at], changed, *value[at + 1 :]] for changed in changed_everywhere(part))
+
+
+SOURCE = {"namespace": "n", "name": "d", "field": "f", "transformations": [{"type": "DIRECT", "subtype": "IDENTITY"}]}
+NESTED = {"name": "a", "type": "struct", "fields": [{"name": "b", "type": None}]}
+
+
+@pytest.mark.parametrize(
+    ("shape", "check", "facet"),
+    [
+        (Schema, check_schema_values, {"fields": [NESTED, {"name": "c"}]}),
+        (
+            ColumnLineage,
+            check_column_lineage_values,
+            {"fields": {"a": {"inputFields": [SOURCE]}, "b": {"inputFields": []}}, "dataset": [SOURCE]},
+        ),
+    ],
+)
+def test_the_fast_check_accepts_only_what_the_exact_one_accepts(shape, check, facet):
+    assert has_shape(facet, shape)
+    check(facet, "")
+    accepted = 0
+    for changed in filter(lambda found: isinstance(found, dict), changed_everywhere(facet)):
+        if has_shape(changed, shape):
+            check(changed, "")
+            accepted += 1
+    assert accepted > 20
