@@ -25,6 +25,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from lineagelab_spark import destinations
 from lineagelab_spark.classic_session import require_classic
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.driver_settings import open_spool
@@ -58,13 +59,15 @@ class BatchOutputs:
         frame.writeTo(table).options(**{**self._observer.append_options(table), **(options or {})}).append()
 
     def describe(self, frame: DataFrame, table: str, *, by_position: bool = False) -> None:
-        """Record that `frame` is written to `table` (`catalog.namespace.name`), for other ways of writing.
+        """Record that `frame` is written to `table`, for other ways of writing.
 
         A table that the query both reads and writes is its own state, not an input, from the first batch that records
         a write to it, unless its values flow into another table. Call this in every batch, even without rows; the
         cost is negligible.
 
         Args:
+            frame: rows that are written.
+            table: `catalog.namespace.name`; or files or a table behind JDBC, see `lineagelab_spark.destinations`.
             by_position: columns are written by position, as `insertInto` does.
         """
         self._observer.describe(WriteId(table, self._counts[table]), WrittenFrame(frame, self._batch, by_position))
@@ -145,6 +148,13 @@ class QueryLineage:
         observer = self._observe(writer)
         query = writer.toTable(table)
         observer.describe(WriteId(table), WrittenFrame(writer._df, None))
+        return self._wrap(query, observer)
+
+    def to_files(self, writer: DataStreamWriter, path: str, file_format: str = "parquet") -> StreamingQuery:
+        """Run `writer.format(file_format).start(path)` with lineage."""
+        observer = self._observe(writer)
+        query = writer.format(file_format).start(path)
+        observer.describe(WriteId(destinations.files(file_format, path)), WrittenFrame(writer._df, None))
         return self._wrap(query, observer)
 
     def foreach_batch(self, writer: DataStreamWriter, write: Write) -> StreamingQuery:

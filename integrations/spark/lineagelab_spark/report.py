@@ -9,7 +9,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame, SparkSession
 
 from lineagelab_common.events import Json
-from lineagelab_spark import events, frames
+from lineagelab_spark import destinations, events, frames
 from lineagelab_spark.classic_session import require_classic
 from lineagelab_spark.description import Write, describe
 from lineagelab_spark.driver_settings import job_namespace, open_spool
@@ -25,7 +25,7 @@ class Lineage(Protocol):
     """Lineage reporter of a batch job."""
 
     def describe(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> None:
-        """Report that `command` writes `frame` to `table` (`catalog.namespace.name`).
+        """Report that `command` writes `frame` to `table` (`catalog.namespace.name`, or see `destinations`).
 
         Args:
             by_position: columns are written by position, as `insertInto` does.
@@ -76,7 +76,8 @@ class SparkLineage:
     def event(self, frame: DataFrame, table: str, command: str, *, by_position: bool = False) -> Json:
         """Return the event that `describe` sends."""
         plan = frames.read(frame)
-        write = Write(derive(plan.text), plan.sources, frames.sink(self._spark, table), by_position=by_position)
+        sink = destinations.sink(self._spark, table, frame) or frames.sink(self._spark, table)
+        write = Write(derive(plan.text), plan.sources, sink, by_position=by_position)
         if write.gaps:
             log.warning("lineage of %s: column lineage is incomplete, unsupported: %s", table, ", ".join(write.gaps))
         name = events.job_name(self._application, command, table)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineagelab_spark import frames
+from lineagelab_spark import destinations, frames
 from lineagelab_spark.datasets import Source
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.description import Description, Sink, Write, accumulated, describe, input_fields
@@ -150,7 +150,7 @@ class WriteTracker:
         now = time.monotonic()
         fingerprint = frames.fingerprint(given.frame)
         known = history.fingerprints.get(fingerprint) if now < history.expires else None
-        renewed = self._refresh_sink(given.frame.sparkSession, write_id.table, use_cached=known is not None)
+        renewed = self._refresh_sink(given.frame, write_id.table, use_cached=known is not None)
         if known is not None and known is history.variants[-1]:
             return renewed
         if known is None:
@@ -190,14 +190,15 @@ class WriteTracker:
         leaves = len(plan.sources) + (len(batch.stream.leaves) if batch else 0)
         return opaque(leaves, "a plan that cannot be derived")
 
-    def _refresh_sink(self, session: SparkSession, table: str, *, use_cached: bool) -> bool:
-        """Refresh the cached sink of a table; return True if its columns have changed."""
+    def _refresh_sink(self, frame: DataFrame, table: str, *, use_cached: bool) -> bool:
+        """Refresh the cached sink of a table or another destination; return True if its columns have changed."""
+        session = frame.sparkSession
         self.sessions[table] = session
         known = self._sinks.get(table)
         now = time.monotonic()
         if known is not None and use_cached and now - known[1] < SINK_TTL:
             return False
-        self._sinks[table] = frames.sink(session, table), now
+        self._sinks[table] = destinations.sink(session, table, frame) or frames.sink(session, table), now
         return known is None or known[0] != self._sinks[table][0]
 
     def _describe(self) -> None:
