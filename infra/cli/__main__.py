@@ -6,6 +6,7 @@ import typer
 from infra.cli import (
     benchmarks,
     chaos,
+    export,
     images,
     lifecycle,
     lineage,
@@ -48,6 +49,7 @@ app.command()(chaos.chaos)
 app.add_typer(lineage.app)
 app.add_typer(replay.app)
 app.add_typer(images.app)
+app.add_typer(export.app)
 
 if __name__ == "__main__":
     app(prog_name="lab")

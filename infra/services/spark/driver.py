@@ -8,6 +8,7 @@ from infra.services import iceberg_catalog, kafka, lineage, schema_registry
 from infra.services.properties import render_properties
 from infra.services.spark import cluster as spark_cluster
 from infra.services.spark import executors as spark_executors
+from infra.services.spark import foreign as spark_foreign
 from infra.services.spark import history as spark_history
 from infra.services.spark.job import COMPONENT, Driver
 from infra.services.spark.logging import LOG4J2_PROPERTIES
@@ -84,7 +85,7 @@ def _driver_files(driver: Driver, site: Site, settings: Settings) -> dict[str, s
     master = spark_cluster.master(site, settings)
     executors = spark_executors.properties(driver, site, settings)
     spark = driver_settings(driver, site, master) | executors | spark_history.event_log(driver, settings)
-    return {PROPERTIES: render_properties(spark), LOGGING: LOG4J2_PROPERTIES}
+    return {PROPERTIES: render_properties(spark_foreign.apply(spark, settings)), LOGGING: LOG4J2_PROPERTIES}
 
 
 def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:

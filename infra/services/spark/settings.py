@@ -40,6 +40,29 @@ length of gigabytes; allocating it would kill the driver."""
 Properties = dict[str, str | int | bool]
 
 
+OWNED = {"spark.master": "lineage-lab:sparkMaster", "spark.app.name": "the job's file name"}
+"""Properties that `sparkConf` cannot set, and what sets them instead."""
+
+
+def parse_conf(text: str) -> dict[str, str]:
+    """Return the properties of the setting `sparkConf`.
+
+    Raises:
+        ValueError: an entry is not a property, or one that the lab sets otherwise.
+    """
+    found = {}
+    for entry in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = (part.strip() for part in entry.partition("="))
+        if not equals or not re.fullmatch(r"spark\.[\w.-]+", key):
+            raise ValueError(f"{entry!r} is not spark.KEY=VALUE; separate properties by ';'")
+        if key in OWNED:
+            raise ValueError(f"{key} is set by {OWNED[key]}")
+        if key in found:
+            raise ValueError(f"{key} is given twice")
+        found[key] = value
+    return found
+
+
 class SparkSettings(SettingsSection):
     """Settings of Spark drivers, of the Spark cluster and of the history server."""
 
@@ -60,6 +83,25 @@ class SparkSettings(SettingsSection):
     spark_executors: int = Field(
         2, ge=1, le=100, description="executor pods of a batch job at most (spark: kubernetes); a streaming job has one"
     )
+
+    spark_driver_host: str = Field(
+        "",
+        pattern=r"^[A-Za-z0-9._:-]*$",
+        description="sparkMaster: host by which its executors reach the drivers, which then listen on all interfaces",
+    )
+    spark_packages: BooleanSetting = Field(
+        False,
+        description="sparkMaster: true: executors get the jars as Maven packages; false: at the same path as drivers",
+    )
+    spark_conf: str = Field(
+        "", description="Spark properties of all drivers, which override the lab's: spark.KEY=VALUE;spark.KEY=VALUE"
+    )
+
+    @field_validator("spark_conf")
+    @classmethod
+    def _valid_properties(cls, value: str) -> str:
+        parse_conf(value)
+        return value
 
     @field_validator("spark_master")
     @classmethod

@@ -157,3 +157,33 @@ def test_days_of_the_backfill_are_arguments():
 def test_each_driver_has_its_own_file_of_open_runs(plain):
     places = [part.env["LINEAGE_OPEN_RUNS"] for part in (*plain.services, *plain.tasks) if "CLASS_DATA" in part.env]
     assert len(places) == len(set(places)) == 5
+
+
+def test_foreign_cluster_reaches_the_driver_and_gets_the_jars_as_packages():
+    lab = build(spark_master="spark://far:7077", spark_driver_host="lab.example.org", spark_packages=True)
+    found = properties(lab.service("orders_etl"))
+    assert (found["spark.driver.host"], found["spark.driver.bindAddress"]) == ("lab.example.org", "0.0.0.0")
+    assert found["spark.jars.packages"].startswith("org.apache.iceberg:iceberg-spark-runtime-")
+    assert "spark.executor.extraClassPath" not in found
+
+
+def test_properties_of_the_user_override_those_of_the_lab():
+    lab = build(spark_conf="spark.dynamicAllocation.enabled=true; spark.sql.shuffle.partitions=8;spark.a=b=c,d")
+    for part in (lab.service("orders_etl"), task(lab, "supplier_stats")):
+        found = properties(part)
+        assert found["spark.dynamicAllocation.enabled"] == "true"
+        assert (found["spark.sql.shuffle.partitions"], found["spark.a"]) == ("8", "b=c,d")
+
+
+@pytest.mark.parametrize(
+    ("conf", "problem"),
+    [
+        ("spark.a", "'spark.a' is not spark.KEY=VALUE"),
+        ("hive.a=1", "'hive.a=1' is not spark.KEY=VALUE"),
+        ("spark.a=1;spark.a=2", "spark.a is given twice"),
+        ("spark.master=yarn", "spark.master is set by lineage-lab:sparkMaster"),
+    ],
+)
+def test_invalid_properties_of_the_user_are_refused(conf, problem):
+    with pytest.raises(ValueError, match=problem):
+        LabSettings(spark_conf=conf)
