@@ -18,7 +18,7 @@ from infra.services.spark import submission
 from infra.services.spark.settings import SparkSettings
 from infra.services.spark.submission import Submission
 from infra.targets.revision import sources
-from infra.toolchain import Artifacts
+from infra.toolchain import Artifacts, pins
 
 app = typer.Typer(name="export", help="Export parts of the lab for systems that it does not run.", no_args_is_help=True)
 
@@ -49,7 +49,7 @@ def write_submission(exported: Submission, master: str, folder: Path) -> None:
     """Write script, main program and sources of a job into a folder, which need not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     script = folder / submission.SCRIPT
-    script.write_text(submission.script(exported, master), encoding="utf-8")
+    script.write_text(submission.script(exported, master, pins.SPARK.coordinates), encoding="utf-8")
     script.chmod(0o755)
     (folder / submission.MAIN).write_text(submission.main_program(exported), encoding="utf-8")
     files = {_import_path(path): path.read_bytes() for path in sources(PROJECT, exported.modules)}

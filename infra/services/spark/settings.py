@@ -89,10 +89,6 @@ class SparkSettings(SettingsSection):
         pattern=r"^[A-Za-z0-9._:-]*$",
         description="sparkMaster: host by which its executors reach the drivers, which then listen on all interfaces",
     )
-    spark_packages: BooleanSetting = Field(
-        False,
-        description="sparkMaster: true: executors get the jars as Maven packages; false: at the same path as drivers",
-    )
     spark_conf: str = Field(
         "", description="Spark properties of all drivers, which override the lab's: spark.KEY=VALUE;spark.KEY=VALUE"
     )

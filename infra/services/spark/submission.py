@@ -2,14 +2,14 @@
 """`spark-submit` script of a driver, for a cluster that the lab does not run. Pure."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from infra.errors import LabError
 from infra.model import Python, Service, Task
 from infra.services.spark.driver import LAUNCHER, OBSERVER, PROPERTIES, TIMER
-from infra.services.spark.foreign import CLASS_PATH, PACKAGES, packages
 
+CLASS_PATH = "spark.executor.extraClassPath"
 SCRIPT, MAIN, SOURCES = "submit.sh", "main.py", "sources.zip"
 
 _LOCAL_PROPERTIES = {
@@ -19,7 +19,6 @@ _LOCAL_PROPERTIES = {
     "spark.driver.defaultJavaOptions",
     "spark.executor.defaultJavaOptions",
     CLASS_PATH,
-    PACKAGES,
 }
 """Properties that hold for this machine, or that the script sets itself."""
 
@@ -94,11 +93,17 @@ runpy.run_module({first!r}, run_name="__main__", alter_sys=True)
 """
 
 
-def script(submission: Submission, master: str) -> str:
+def script(submission: Submission, master: str, packages: Sequence[str]) -> str:
     """Return the shell script that submits a driver; its arguments are further options of `spark-submit`.
 
     Secrets are read from the environment, and are in no file. `SPARK_CLASS_PATH` replaces the Maven packages.
+
+    Args:
+        submission: the driver.
+        master: master URL, unless `SPARK_MASTER` names another.
+        packages: Maven coordinates of the jars of driver and executors.
     """
+    coordinates = ",".join(packages)
     required = [name for name in submission.secrets if name.startswith("AWS_")]
     lines = [
         "#!/bin/sh",
@@ -110,7 +115,7 @@ def script(submission: Submission, master: str) -> str:
         'if [ -n "${SPARK_CLASS_PATH:-}" ]; then',
         f'  set -- --driver-class-path "$SPARK_CLASS_PATH" --conf "{CLASS_PATH}=$SPARK_CLASS_PATH" "$@"',
         "else",
-        f'  set -- --packages {packages()} "$@"',
+        f'  set -- --packages {coordinates} "$@"',
         "fi",
         *(_executor_variable(name) for name in _EXECUTOR_VARIABLES),
         'exec "${SPARK_HOME:+$SPARK_HOME/bin/}spark-submit" \\',

@@ -159,12 +159,10 @@ def test_each_driver_has_its_own_file_of_open_runs(plain):
     assert len(places) == len(set(places)) == 5
 
 
-def test_foreign_cluster_reaches_the_driver_and_gets_the_jars_as_packages():
-    lab = build(spark_master="spark://far:7077", spark_driver_host="lab.example.org", spark_packages=True)
+def test_foreign_cluster_reaches_the_driver():
+    lab = build(spark_master="spark://far:7077", spark_driver_host="lab.example.org")
     found = properties(lab.service("orders_etl"))
     assert (found["spark.driver.host"], found["spark.driver.bindAddress"]) == ("lab.example.org", "0.0.0.0")
-    assert found["spark.jars.packages"].startswith("org.apache.iceberg:iceberg-spark-runtime-")
-    assert "spark.executor.extraClassPath" not in found
 
 
 def test_properties_of_the_user_override_those_of_the_lab():

@@ -40,9 +40,9 @@ def part(lab, name):
 
 def test_script_has_neither_secrets_nor_paths_of_this_machine(lab):
     submitted = Submission.of(part(lab, "supplier_stats"))
-    text = script(submitted, "yarn")
+    text = script(submitted, "yarn", ("org.example:one:1", "org.example:two:2"))
     assert '--master "${SPARK_MASTER:-yarn}"' in text
-    assert "--packages org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:" in text
+    assert "--packages org.example:one:1,org.example:two:2 " in text
     assert "--conf spark.sql.catalog.lake.uri=http://" in text
     assert '"${AWS_SECRET_ACCESS_KEY:?' in text
     assert not re.search(r"SPARK_CONF_DIR|extraJavaOptions|defaultJavaOptions|driver\.host|log4j|/var/|/opt/", text)
