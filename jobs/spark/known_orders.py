@@ -5,13 +5,13 @@ Deduplication uses the contents of the tables, not batch ids. It therefore cover
 crash between the two writes, other batch boundaries after a lost checkpoint, and another outcome because the registry
 has a new schema.
 
-The orders are kept in an index in the driver, where 5,000 lookups take less than 0.1 s at any size of the tables. It is a
-temporary SQLite database: exact, and spilled to disk when larger than its cache. MERGE takes a join with the whole table
-for each batch, and does not prevent duplicates of two concurrent writers: Iceberg commits a MERGE that only inserts as an
-append (figures: docs/explanation/measurements.md).
+The orders are kept in an index in the driver, where 5,000 lookups among a million orders take less than 0.1 s. It is a
+temporary SQLite database: exact, and spilled to disk when larger than its cache. MERGE joins each batch with the whole
+table, and does not prevent duplicates of two concurrent writers: Iceberg commits a MERGE that only inserts as an append
+(figures: docs/explanation/measurements.md).
 
-The tables are read once. Before each batch, changes by other writers are detected with one catalog request per table; of
-these only the appended rows are read, and the tables again only after rows were changed or removed.
+The tables are read once. Before each batch, changes by other writers are detected with one catalog request per table.
+Only the appended rows are read then, and the whole tables only after rows were changed or removed.
 """
 
 import sqlite3

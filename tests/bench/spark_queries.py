@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.streaming.query import StreamingQuery
-from pyspark.sql.types import StructType
 
 from infra.namespaces import CATALOG_NAME, JOB_ORDERS_ETL
 from jobs.spark import tables
@@ -19,11 +18,7 @@ from jobs.spark.tables import Table
 from lineagelab_spark import QueryLineage
 from tests.unit.spark.schemas import FIRST, SCHEMAS
 
-COPY = Table(
-    f"{CATALOG_NAME}.sales.orders_copy",
-    StructType.fromDDL("order_id string, item string, price decimal(10,2), supplier string, bid_time timestamp"),
-    "days(bid_time)",
-)
+COPY = tables.orders(f"{CATALOG_NAME}.sales.orders_copy")
 LATE_AFTER = 3600
 
 
