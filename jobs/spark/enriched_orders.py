@@ -50,7 +50,7 @@ def parse(argv: list[str] | None = None) -> Arguments:
 def changed_days(spark: SparkSession, source: str, since: int | None, until: int) -> frozenset[date]:
     """Return the days of the rows that were appended to a table between two snapshots.
 
-    All days, if the rows between the snapshots cannot be told apart: the earlier one is None or has expired, or rows
+    All days are returned if an incremental read is impossible: the earlier snapshot is None or has expired, or rows
     were overwritten or deleted.
     """
     table = iceberg.load(spark, source)

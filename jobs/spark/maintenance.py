@@ -61,7 +61,7 @@ batch again.
 
 UNKNOWN_QUERY_AGE = timedelta(days=7)
 """Age at which the latest snapshot of a query expires whose checkpoint is not in the folder of checkpoints. The id of a
-query ends with its checkpoint, so each deleted one would otherwise prevent expiry for ever."""
+query ends with its checkpoint, so each deleted one would otherwise prevent expiry indefinitely."""
 
 
 @dataclass(frozen=True)
