@@ -154,7 +154,8 @@ public final class ScriptReader {
     return List.of();
   }
 
-  private void create(final CreateTableOperation operation) {
+  private void create(final CreateTableOperation definition) {
+    final CreateTableOperation operation = MissingConnector.replaced(definition);
     session
         .getCatalogManager()
         .createTable(operation.getCatalogTable(), operation.getTableIdentifier(), true);
@@ -178,7 +179,10 @@ public final class ScriptReader {
             || operation instanceof UnloadModuleOperation
             || operation instanceof AddJarOperation;
     if (defines) {
-      session.executeInternal(operation);
+      session.executeInternal(
+          operation instanceof final CreateTableOperation creation
+              ? MissingConnector.replaced(creation)
+              : operation);
     }
     return defines;
   }

@@ -14,16 +14,14 @@ import org.apache.flink.table.catalog.Column.MetadataColumn;
 import org.apache.flink.table.catalog.ContextResolvedTable;
 import org.apache.flink.table.catalog.ObjectIdentifier;
 import org.apache.flink.table.catalog.UniqueConstraint;
-import org.apache.iceberg.catalog.Namespace;
-import org.apache.iceberg.catalog.TableIdentifier;
-import org.apache.iceberg.exceptions.NoSuchTableException;
-import org.apache.iceberg.flink.FlinkCatalog;
 
 /** Converter of Flink tables into the model, including their physical dataset. */
 final class TableResolver {
   private static final String CONNECTOR = "connector";
   private static final String ICEBERG = "iceberg";
-  private static final String LOCATION = "location";
+  static final String LOCATION = "location";
+
+  private static final boolean HAS_ICEBERG = isOnClassPath("org.apache.iceberg.flink.FlinkCatalog");
 
   /** Allow-list of reported options: others may contain credentials. */
   private static final List<String> REPORTED_OPTIONS =
@@ -39,7 +37,16 @@ final class TableResolver {
           "value.fields-include",
           "path",
           "url",
-          "table-name");
+          "hostname",
+          "port",
+          "database-name",
+          "schema-name",
+          "table-name",
+          "hosts",
+          "uri",
+          "database",
+          "collection",
+          "index");
 
   private final CatalogManager catalogs;
 
@@ -48,7 +55,7 @@ final class TableResolver {
   }
 
   Table of(final ContextResolvedTable table) {
-    final Map<String, String> given = table.getTable().getOptions();
+    final Map<String, String> given = MissingConnector.original(table.getTable().getOptions());
     final Map<String, String> reported = new LinkedHashMap<>();
     for (final String option : REPORTED_OPTIONS) {
       if (given.containsKey(option)) {
@@ -56,7 +63,7 @@ final class TableResolver {
       }
     }
     final ObjectIdentifier path = table.getIdentifier();
-    final FlinkCatalog iceberg = table.isTemporary() ? null : icebergCatalog(path);
+    final Catalog iceberg = table.isTemporary() ? null : icebergCatalog(path);
     final List<Field> fields =
         table.getResolvedSchema().getColumns().stream().map(TableResolver::field).toList();
     return new Table(
@@ -68,7 +75,7 @@ final class TableResolver {
             .getPrimaryKey()
             .map(UniqueConstraint::getColumns)
             .orElse(List.of()),
-        iceberg == null ? given.get(LOCATION) : location(iceberg, path, given),
+        iceberg == null ? given.get(LOCATION) : IcebergTables.location(iceberg, path, given),
         fields);
   }
 
@@ -83,24 +90,20 @@ final class TableResolver {
         column.getName(), type, isComputed ? Field.Kind.COMPUTED : Field.Kind.PHYSICAL, null);
   }
 
-  private FlinkCatalog icebergCatalog(final ObjectIdentifier path) {
+  /** Returns the Iceberg catalog of a table; null if the table is in another catalog. */
+  private Catalog icebergCatalog(final ObjectIdentifier path) {
     final Catalog catalog = catalogs.getCatalog(path.getCatalogName()).orElse(null);
     final Catalog real =
         catalog instanceof final CatalogOverlay overlay ? overlay.underlying() : catalog;
-    return real instanceof final FlinkCatalog iceberg ? iceberg : null;
+    return HAS_ICEBERG && IcebergTables.isIceberg(real) ? real : null;
   }
 
-  /** Returns the location from the catalog; for a table not created yet, that of its options. */
-  private static String location(
-      final FlinkCatalog catalog, final ObjectIdentifier path, final Map<String, String> options) {
-    final Namespace namespace = Namespace.of(path.getDatabaseName().split("\\."));
+  private static boolean isOnClassPath(final String name) {
     try {
-      return catalog
-          .catalog()
-          .loadTable(TableIdentifier.of(namespace, path.getObjectName()))
-          .location();
-    } catch (final NoSuchTableException missing) {
-      return options.get(LOCATION);
+      Class.forName(name, false, TableResolver.class.getClassLoader());
+      return true;
+    } catch (final ClassNotFoundException missing) {
+      return false;
     }
   }
 }

@@ -9,10 +9,14 @@ import dev.lineagelab.flink.sql.model.Field;
 import dev.lineagelab.flink.sql.model.Table;
 import dev.lineagelab.flink.sql.model.Write;
 import dev.lineagelab.flink.sql.script.Document.Kind;
+import java.io.File;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,6 +89,86 @@ class ScriptReaderTest {
         .containsEntry("topic", "other")
         .containsEntry("format", "json");
     assertThat(write.sources().get(0).options()).containsEntry("topic", "archive");
+  }
+
+  @Test
+  void tablesNeedNoConnectorOnTheClassPath() throws ScriptException {
+    final List<Write> writes =
+        writes(
+            """
+            CREATE TEMPORARY TABLE captured (
+              id STRING, price STRING, twice AS CONCAT(id, id),
+              changed TIMESTAMP_LTZ(3) METADATA FROM 'op_ts' VIRTUAL, PRIMARY KEY (id) NOT ENFORCED
+            ) WITH ('connector' = 'mysql-cdc', 'hostname' = 'db', 'port' = '3307',
+              'username' = 'me', 'password' = 'hush', 'database-name' = 'shop',
+              'table-name' = 'orders');
+            CREATE TEMPORARY TABLE archived (id STRING, price STRING) WITH (
+              'connector' = 'mongodb', 'uri' = 'mongodb://me:hush@db:27017', 'database' = 'shop',
+              'collection' = 'orders');
+            CREATE TEMPORARY TABLE indexed (
+              id STRING, price STRING, changed TIMESTAMP_LTZ(3), PRIMARY KEY (id) NOT ENFORCED
+            ) WITH ('connector' = 'elasticsearch-7', 'hosts' = 'http://search:9200',
+              'index' = 'orders');
+            CREATE TEMPORARY TABLE copies (id STRING) WITH (
+              'connector' = 'kafka', 'topic' = 'copies', 'format' = 'json',
+              'properties.bootstrap.servers' = 'broker:9092');
+            CREATE TEMPORARY TABLE more WITH ('topic' = 'more') LIKE copies;
+            CREATE TEMPORARY TABLE tuned WITH ('port' = '3308') LIKE captured;
+            EXECUTE STATEMENT SET BEGIN
+              INSERT INTO indexed SELECT a.twice, b.price, a.changed FROM captured a
+                JOIN archived b ON a.id = b.id;
+              INSERT INTO more SELECT id FROM tuned;
+            END;
+            """);
+    assertThat(RenderedLineage.lines(writes.get(0)))
+        .containsExactly(
+            "id <- captured.id TRANSFORMATION",
+            "price <- archived.price IDENTITY",
+            "changed <- captured.changed IDENTITY",
+            "rows <- captured.id JOIN, archived.id JOIN");
+    final Table captured = writes.get(0).sources().get(0);
+    assertThat(captured.connector()).isEqualTo("mysql-cdc");
+    assertThat(captured.options())
+        .isEqualTo(
+            Map.of(
+                "hostname", "db", "port", "3307", "database-name", "shop", "table-name", "orders"));
+    assertThat(writes.get(0).sources().get(1).options()).containsEntry("uri", "mongodb://db:27017");
+    assertThat(writes.get(0).sink().connector()).isEqualTo("elasticsearch-7");
+    assertThat(writes.get(0).sink().options()).containsEntry("index", "orders");
+    assertThat(writes.get(1).sources().get(0).connector()).isEqualTo("mysql-cdc");
+    assertThat(writes.get(1).sources().get(0).options()).containsEntry("port", "3308");
+  }
+
+  @Test
+  void scriptsNeedNoIcebergOnTheClassPath() throws Exception {
+    final List<Path> all =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .map(Path::of)
+            .toList();
+    final List<Path> others =
+        all.stream().filter(path -> !path.toString().contains("iceberg-flink")).toList();
+    assertThat(others).hasSizeLessThan(all.size());
+    final URL[] urls = new URL[others.size()];
+    for (int index = 0; index < urls.length; index++) {
+      urls[index] = others.get(index).toUri().toURL();
+    }
+    final Thread thread = Thread.currentThread();
+    final ClassLoader before = thread.getContextClassLoader();
+    try (URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader())) {
+      thread.setContextClassLoader(loader);
+      final Object document =
+          loader
+              .loadClass(ScriptReader.class.getName())
+              .getMethod("read", String.class)
+              .invoke(
+                  null,
+                  ORDERS
+                      + "CREATE TABLE items (item STRING) WITH ('connector' = 'blackhole');"
+                      + "INSERT INTO items SELECT item FROM orders;");
+      assertThat(document.toString()).contains("topic=orders");
+    } finally {
+      thread.setContextClassLoader(before);
+    }
   }
 
   @Test
