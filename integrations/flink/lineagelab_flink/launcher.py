@@ -184,7 +184,7 @@ class Launcher:
         return now - self._finished_since < CACHE_SECONDS
 
     def _failure(self, view: ClusterView | None) -> str:
-        """Return the cause of the last failure of the job's tasks, queried now and then while Flink restarts them."""
+        """Return the cause of the last failure of the job's tasks, queried regularly while Flink restarts them."""
         if view is not None and view.own is not None and view.own.state in RESTARTING_STATES:
             now = time.monotonic()
             if now - self._cause_queried >= CAUSE_SECONDS:
