@@ -85,6 +85,9 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
       final Schema key = record.keySchema();
       final Schema value = record.valueSchema();
       if (topic != null && observer.observe(topic, key, value, type)) {
+        if (value != null && !observer.hasSeveralSchemas(topic)) {
+          recent.removeOthers(topic, value);
+        }
         recent.add(topic, key, value);
       }
     } catch (final Throwable e) {

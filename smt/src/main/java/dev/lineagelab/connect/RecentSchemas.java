@@ -24,6 +24,13 @@ final class RecentSchemas {
     private boolean is(final String otherTopic, final Schema otherKey, final Schema otherValue) {
       return topic == otherTopic && value == otherValue && key == otherKey;
     }
+
+    private void removeOther(final String newTopic, final Schema newValue) {
+      if (value != null && value != newValue && newTopic.equals(topic)) {
+        topic = null;
+        value = null;
+      }
+    }
   }
 
   /** Return whether the combination is among them. Key and value schema may be null. */
@@ -32,6 +39,14 @@ final class RecentSchemas {
         || second.is(topic, key, value)
         || third.is(topic, key, value)
         || fourth.is(topic, key, value);
+  }
+
+  /** Remove combinations of a topic with another value schema, so that its return is observed. */
+  void removeOthers(final String topic, final Schema value) {
+    first.removeOther(topic, value);
+    second.removeOther(topic, value);
+    third.removeOther(topic, value);
+    fourth.removeOther(topic, value);
   }
 
   /** Add a combination that is not among them; evict the oldest. */

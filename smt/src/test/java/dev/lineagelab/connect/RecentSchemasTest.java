@@ -32,6 +32,17 @@ class RecentSchemasTest {
   }
 
   @Test
+  void removesOtherSchemasOfATopic() {
+    recent.add("orders", KEY, VALUE);
+    recent.add("orders", KEY, null);
+    recent.add("bids", KEY, VALUE);
+    recent.removeOthers("orders", EQUAL_VALUE);
+    assertThat(recent.contains("orders", KEY, VALUE)).isFalse();
+    assertThat(recent.contains("orders", KEY, null)).isTrue();
+    assertThat(recent.contains("bids", KEY, VALUE)).isTrue();
+  }
+
+  @Test
   void keepsTheLastFour() {
     final List<String> topics = List.of("first", "second", "third", "fourth", "fifth");
     topics.forEach(topic -> recent.add(topic, KEY, VALUE));

@@ -106,7 +106,8 @@ final class LineageAgent {
     for (final TaskObservation observation : observations.drain()) {
       final long since = observation.observer().configuredAt();
       state.saveObservation(
-          observation.connector(), new TopicObservation(observation.topic(), since));
+          observation.connector(),
+          new TopicObservation(observation.topic(), since, observation.isAlternating()));
       shortLived.add(observation.connector(), since);
     }
   }

@@ -5,8 +5,9 @@ import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
-import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -47,14 +48,19 @@ public final class DebeziumResolver implements DatasetResolver {
     final String prefix = options.required("topic.prefix");
     final Set<String> paths = new TreeSet<>(literalTables(database, options));
     final boolean isComplete = paths.size() == expected(database, options);
-    paths.addAll(seenTables(database, connector, prefix, seen));
     final DebeziumChangeEvents events = new DebeziumChangeEvents(database, options);
+    final Map<ObservedTopic, String> owners = new IdentityHashMap<>();
+    for (final ObservedTopic topic : seen) {
+      seenTable(database, connector, prefix, topic).ifPresent(path -> owners.put(topic, path));
+    }
+    paths.addAll(owners.values());
     final List<SourceStream> streams =
         paths.stream()
             .map(
                 path ->
                     events.stream(
-                        table(database, connector, path), topic(options, prefix, path), path))
+                            table(database, connector, path), topic(options, prefix, path), path)
+                        .carrying(topic -> owners.getOrDefault(topic, path).equals(path)))
             .toList();
     return new Resolution<>(
         streams,
@@ -131,26 +137,22 @@ public final class DebeziumResolver implements DatasetResolver {
     return tables == 0 ? -1 : tables * databases;
   }
 
-  private static List<String> seenTables(
+  /** Return the table that the schemas of a record name; empty if transforms may rename schemas. */
+  private static Optional<String> seenTable(
       final DebeziumDatabase database,
       final ConnectorContext connector,
       final String prefix,
-      final List<ObservedTopic> seen) {
+      final ObservedTopic seen) {
     final TransformChain chain =
         TransformChain.of(
             connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
     if (RENAMING.stream().anyMatch(chain::has)) {
-      return List.of();
+      return Optional.empty();
     }
-    final List<String> paths = new ArrayList<>();
-    for (final ObservedTopic topic : seen) {
-      Stream.of(topic.valueSchema(), topic.keySchema())
-          .flatMap(schema -> tableOf(schema, prefix).stream())
-          .filter(path -> path.split("\\.").length == database.pathLength())
-          .findFirst()
-          .ifPresent(paths::add);
-    }
-    return paths;
+    return Stream.of(seen.valueSchema(), seen.keySchema())
+        .flatMap(schema -> tableOf(schema, prefix).stream())
+        .filter(path -> path.split("\\.").length == database.pathLength())
+        .findFirst();
   }
 
   /** Return the table in a schema name. */

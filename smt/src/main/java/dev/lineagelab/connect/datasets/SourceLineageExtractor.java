@@ -99,6 +99,9 @@ final class SourceLineageExtractor {
    */
   private Set<TopicName> trace(
       final SourceStream stream, final ObservedTopic seen, final List<SymbolicRecord> atPlace) {
+    if (!stream.carries().test(seen)) {
+      return Set.of();
+    }
     final List<SymbolicRecord> branches =
         atPlace.stream()
             .filter(branch -> canMatch(branch.topic(), seen.topic(), stream.isSoleStream()))

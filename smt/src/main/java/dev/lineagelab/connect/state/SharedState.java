@@ -120,7 +120,7 @@ public final class SharedState implements AutoCloseable {
           observations.put(
               connector,
               key.detail(),
-              value == null ? null : StateCodec.decodeObservation(key.detail(), value, time));
+              value == null ? List.of() : StateCodec.decodeObservations(key.detail(), value, time));
       default -> LOG.debug("Skipping lineage state of an unknown, newer kind: {}", key);
     }
   }
@@ -178,11 +178,14 @@ public final class SharedState implements AutoCloseable {
 
   /** Store an observation unless it is known already. */
   public void saveObservation(final String connector, final TopicObservation observation) {
-    observations.merge(connector, observation).ifPresent(merged -> append(connector, merged));
+    if (observations.merge(connector, observation)) {
+      appendTopic(connector, observation.topic().topic());
+    }
   }
 
-  private void append(final String connector, final TopicObservation observation) {
-    append(StateKey.TOPIC, connector, observation.topic().topic(), StateCodec.encode(observation));
+  private void appendTopic(final String connector, final String topic) {
+    final List<TopicObservation> known = observations.of(connector, topic);
+    append(StateKey.TOPIC, connector, topic, known.isEmpty() ? null : StateCodec.encode(known));
   }
 
   /** Return whether there are observations of transforms configured before {@code time}. */
@@ -197,14 +200,14 @@ public final class SharedState implements AutoCloseable {
 
   /** Clear the schemas, but not the topics, of observations from before {@code time}. */
   public void clearSchemasBefore(final String connector, final long time) {
-    observations.clearSchemasBefore(connector, time).forEach(cleared -> append(connector, cleared));
+    observations
+        .clearSchemasBefore(connector, time)
+        .forEach(topic -> appendTopic(connector, topic));
   }
 
   /** Remove observations from before {@code time}. */
   public void removeObservationsBefore(final String connector, final long time) {
-    observations
-        .removeBefore(connector, time)
-        .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
+    observations.removeBefore(connector, time).forEach(topic -> appendTopic(connector, topic));
   }
 
   /** Remove observations of some topics from before {@code time}. */
@@ -212,7 +215,7 @@ public final class SharedState implements AutoCloseable {
       final String connector, final Collection<String> topics, final long time) {
     observations
         .removeBefore(connector, topics, time)
-        .forEach(topic -> append(StateKey.TOPIC, connector, topic, null));
+        .forEach(topic -> appendTopic(connector, topic));
   }
 
   /** Remove all state of a connector but its run, from which the next generation is derived. */

@@ -4,12 +4,15 @@ package dev.lineagelab.connect.state;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.runs.RunPhase;
 import dev.lineagelab.connect.runs.RunState;
+import java.util.ArrayList;
+import java.util.List;
 
 /** JSON encoding of the values of the state topic. */
 final class StateCodec {
@@ -37,24 +40,46 @@ final class StateCodec {
         json.path("lastEvent").asLong());
   }
 
-  static String encode(final TopicObservation observation) {
+  /** Encode the observations of a topic; workers of older versions read the first one. */
+  static String encode(final List<TopicObservation> observations) {
+    final ObjectNode json = observation(observations.get(0));
+    if (observations.size() > 1) {
+      final ArrayNode others = json.putArray("others");
+      observations.stream().skip(1).map(StateCodec::observation).forEach(others::add);
+    }
+    return json.toString();
+  }
+
+  private static ObjectNode observation(final TopicObservation observation) {
     final ObjectNode json = JsonNodeFactory.instance.objectNode();
     json.set("key", SchemaCodec.encode(observation.topic().keySchema()));
     json.set("value", SchemaCodec.encode(observation.topic().valueSchema()));
     json.put("alias", observation.topic().alias());
-    return json.toString();
+    if (observation.isAlternating()) {
+      json.put("alternating", true);
+    }
+    return json;
   }
 
-  static TopicObservation decodeObservation(final String topic, final String text, final long since)
-      throws JsonProcessingException {
+  static List<TopicObservation> decodeObservations(
+      final String topic, final String text, final long since) throws JsonProcessingException {
     final JsonNode json = JSON.readTree(text);
+    final List<TopicObservation> observations = new ArrayList<>();
+    observations.add(observation(topic, json, since));
+    json.path("others").forEach(other -> observations.add(observation(topic, other, since)));
+    return observations;
+  }
+
+  private static TopicObservation observation(
+      final String topic, final JsonNode json, final long since) {
     return new TopicObservation(
         new ObservedTopic(
             topic,
             SchemaCodec.decode(json.get("key")),
             SchemaCodec.decode(json.get("value")),
             json.path("alias").isTextual() ? json.get("alias").asText() : null),
-        since);
+        since,
+        json.path("alternating").asBoolean());
   }
 
   static String encode(final RecordCounts counts) {

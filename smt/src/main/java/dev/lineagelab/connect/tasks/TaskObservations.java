@@ -3,7 +3,9 @@ package dev.lineagelab.connect.tasks;
 
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.model.ConnectorType;
+import java.util.ArrayDeque;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,13 +18,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Hand-over of observations from the transforms of all tasks to the agent's thread. Only the latest
- * observation of a topic is kept, so the size is bounded by the number of topics. Thread-safe.
+ * Hand-over of observations from the transforms of all tasks to the agent's thread. A few of a
+ * topic are kept, so the size is bounded by the number of topics. Thread-safe.
  */
 public final class TaskObservations {
+  /** Maximum number of observations of a topic between two polls of the agent. */
+  private static final int MAX_PENDING = 16;
+
   private record Key(String connector, String topic) {}
 
-  private final Map<Key, TaskObservation> pending = new LinkedHashMap<>();
+  private final Map<Key, Deque<TaskObservation>> pending = new LinkedHashMap<>();
   private final Map<String, ConnectorType> types = new ConcurrentHashMap<>();
   private final Set<TaskObserver> active = ConcurrentHashMap.newKeySet();
   private final Map<String, Map<String, String>> lastOptions = new ConcurrentHashMap<>();
@@ -84,16 +89,26 @@ public final class TaskObservations {
 
   synchronized void add(final TaskObservation observation) {
     types.put(observation.connector(), observation.type());
-    pending.merge(
-        new Key(observation.connector(), observation.topic().topic()),
-        observation,
-        TaskObservation::merge);
+    final Deque<TaskObservation> ofTopic =
+        pending.computeIfAbsent(
+            new Key(observation.connector(), observation.topic().topic()),
+            topic -> new ArrayDeque<>());
+    final TaskObservation last = ofTopic.peekLast();
+    if (last != null && last.isCompletedBy(observation)) {
+      ofTopic.removeLast();
+      ofTopic.addLast(TaskObservation.merge(last, observation));
+      signal();
+      return;
+    } else if (ofTopic.size() >= MAX_PENDING) {
+      ofTopic.removeFirst();
+    }
+    ofTopic.addLast(observation);
     signal();
   }
 
   /** Remove and return the observations added since the last call. */
   public synchronized List<TaskObservation> drain() {
-    final List<TaskObservation> drained = List.copyOf(pending.values());
+    final List<TaskObservation> drained = pending.values().stream().flatMap(Deque::stream).toList();
     pending.clear();
     return drained;
   }

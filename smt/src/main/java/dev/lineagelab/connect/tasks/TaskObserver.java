@@ -16,6 +16,7 @@ public final class TaskObserver {
   private final TaskObservations observations;
   private final Map<String, String> options;
   private final SeenSchemas seen = new SeenSchemas();
+  private final AlternatingSchemas schemas = new AlternatingSchemas();
   private final long configuredAt;
   private final long number = LAST_NUMBER.incrementAndGet();
   private volatile TaskId task;
@@ -43,16 +44,21 @@ public final class TaskObserver {
     if (!isObserving(type)) {
       return false;
     }
-    if (seen.contains(topic, key, value)) {
-      return true;
-    }
-    if (task == null || !seen.add(topic, key, value, System.nanoTime())) {
+    final boolean isKnown = seen.contains(topic, key, value);
+    if (!isKnown && (task == null || !seen.add(topic, key, value, System.nanoTime()))) {
       return false;
     }
-    observations.add(
-        new TaskObservation(
-            task.connector(), new ObservedTopic(topic, key, value, null), type, this));
+    final boolean isReturn = schemas.isReturn(topic, value, isKnown);
+    if (!isKnown || isReturn) {
+      final ObservedTopic observed = new ObservedTopic(topic, key, value, null);
+      observations.add(new TaskObservation(task.connector(), observed, type, this, isReturn));
+    }
     return true;
+  }
+
+  /** Return whether records of a topic alternate between schemas. */
+  public boolean hasSeveralSchemas(final String topic) {
+    return schemas.isAlternating(topic);
   }
 
   /** Decide again only when the transforms of a task may have changed. */

@@ -136,6 +136,66 @@ class SharedStateTest {
         .containsExactly(SCHEMA);
   }
 
+  private static Schema named(final String name, final String... fields) {
+    final SchemaBuilder struct = SchemaBuilder.struct().name(name);
+    List.of(fields).forEach(field -> struct.field(field, Schema.STRING_SCHEMA));
+    return struct.build();
+  }
+
+  private static TopicObservation alternating(final Schema value, final long since) {
+    return new TopicObservation(new ObservedTopic("topic", null, value, null), since, true);
+  }
+
+  private static List<Schema> schemas(final SharedState state) {
+    return state.topics("orders").stream().map(ObservedTopic::valueSchema).toList();
+  }
+
+  @Test
+  void keepsTwoTypesOfOneTopic() {
+    final SharedState state = open("group", "a");
+    state.saveObservation("orders", observation("topic", named("Order", "id"), 1));
+    state.saveObservation("orders", observation("topic", named("Bid", "bid"), 1));
+    state.saveObservation("orders", observation("topic", named("Bid", "bid", "more"), 1));
+    assertThat(schemas(state))
+        .containsExactlyInAnyOrder(named("Order", "id"), named("Bid", "bid", "more"));
+    final SharedState other = open("group", "b");
+    assertThat(schemas(other)).containsExactlyInAnyOrderElementsOf(schemas(state));
+    final int written = records.size();
+    state.saveObservation("orders", observation("topic", named("Order", "id"), 1));
+    assertThat(records).hasSize(written);
+  }
+
+  @Test
+  void keepsAlternatingSchemasOfOneName() {
+    final SharedState state = open("group", "a");
+    state.saveObservation("orders", observation("topic", named("Order", "id"), 1));
+    state.saveObservation("orders", observation("topic", named("Order", "other"), 1));
+    assertThat(schemas(state)).containsExactly(named("Order", "other"));
+    state.saveObservation("orders", alternating(named("Order", "id"), 1));
+    assertThat(schemas(state))
+        .containsExactlyInAnyOrder(named("Order", "id"), named("Order", "other"));
+  }
+
+  @Test
+  void removesOneOfTwoTypes() {
+    final SharedState state = open("group", "a");
+    state.saveObservation("orders", observation("topic", named("Order", "id"), 1));
+    state.saveObservation("orders", observation("topic", named("Bid", "bid"), 5));
+    assertThat(state.hasObservationsBefore("orders", 4)).isTrue();
+    state.removeObservationsBefore("orders", 4);
+    assertThat(schemas(state)).containsExactly(named("Bid", "bid"));
+    assertThat(schemas(open("group", "b"))).containsExactly(named("Bid", "bid"));
+  }
+
+  @Test
+  void limitsTheTypesOfOneTopic() {
+    final SharedState state = open("group", "a");
+    for (int at = 0; at < 100; at++) {
+      state.saveObservation("orders", observation("topic", named("Type" + at, "id"), 1));
+    }
+    assertThat(schemas(state)).hasSizeLessThanOrEqualTo(16).contains(named("Type99", "id"));
+  }
+
   @Test
   void removesForAllWorkers() {
     final SharedState state = open("group", "a");

@@ -52,6 +52,26 @@ class TaskObservationsTest {
   }
 
   @Test
+  void aSchemaThatReturnsCoexistsWithTheOther() {
+    final TaskObserver observer = observations.register(Map.of());
+    final Schema first = struct();
+    final Schema second = SchemaBuilder.struct().field("no", Schema.INT32_SCHEMA).build();
+    observer.observe("topic", null, first, ConnectorType.SINK);
+    observer.observe("topic", null, second, ConnectorType.SINK);
+    assertThat(observer.hasSeveralSchemas("topic")).isFalse();
+    assertThat(observations.drain())
+        .extracting(TaskObservation::isAlternating)
+        .containsExactly(false, false);
+    observer.observe("topic", null, first, ConnectorType.SINK);
+    observer.observe("topic", null, second, ConnectorType.SINK);
+    observer.observe("topic", null, first, ConnectorType.SINK);
+    assertThat(observer.hasSeveralSchemas("topic")).isTrue();
+    assertThat(observations.drain())
+        .extracting(TaskObservation::isAlternating, seen -> seen.topic().valueSchema())
+        .containsExactly(tuple(true, first), tuple(true, second));
+  }
+
+  @Test
   void keepsTheSchemaOfRecordsBeforeATombstone() {
     final TaskObserver observer = observations.register(Map.of());
     final Schema schema = struct();
@@ -103,7 +123,7 @@ class TaskObservationsTest {
         .observe("topic", Schema.STRING_SCHEMA, null, ConnectorType.SOURCE);
     assertThat(observations.drain())
         .extracting(observation -> observation.topic().valueSchema())
-        .containsExactly((Schema) null);
+        .containsExactly(struct(), null);
   }
 
   @Test
