@@ -135,6 +135,7 @@ class Endpoint:
         port: conventional port; a target may map it to another one.
         scheme: `http` if clients use a URL, empty if they use `host:port`.
         published_as: name in the stack's outputs; empty for an internal endpoint.
+        published_path: path of the API that clients outside use, part of the published URL.
         private: only the service itself connects to it; bound to loopback on every target.
         advertised: the service returns its own address to clients, so clients inside and outside of the target need
             separate listeners (`Site.listeners`) where their addresses differ.
@@ -144,6 +145,7 @@ class Endpoint:
     port: int
     scheme: str = ""
     published_as: str = ""
+    published_path: str = ""
     private: bool = False
     advertised: bool = False
 

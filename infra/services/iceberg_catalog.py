@@ -44,6 +44,8 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
             "CATALOG_JDBC_USER": postgres.user(site),
             "CATALOG_WAREHOUSE": WAREHOUSE_NAMESPACE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
+            # Jobs of the lab set their own; this one is for clients outside, as PyIceberg and DuckDB.
+            "CATALOG_CLIENT_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name, "outside").url,
             "AWS_REGION": credentials.S3_REGION,
         },
         secrets={

@@ -24,12 +24,12 @@ from infra.settings import Settings, SettingsSection
 
 NAME = "schema_registry"
 COMPONENT = "apicurio-registry"
-API = Endpoint("api", 8081, scheme="http", published_as="schema_registry")
-MANAGEMENT = Endpoint("management", 8082, scheme="http")
-ENDPOINTS = (API, MANAGEMENT)
-
 CONFLUENT_API = "/apis/ccompat/v7"
 """Path of the API for clients of Confluent's registry."""
+
+API = Endpoint("api", 8081, scheme="http", published_as="schema_registry", published_path=CONFLUENT_API)
+MANAGEMENT = Endpoint("management", 8082, scheme="http")
+ENDPOINTS = (API, MANAGEMENT)
 
 CONVERTER = "dev.lineagelab.converter.RegistryAvroConverter"
 CONVERTERS_API = "/apis/registry/v2"

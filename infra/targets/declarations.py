@@ -3,7 +3,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from infra.catalog import external_credentials
 from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
@@ -52,9 +52,14 @@ def definition_hash(definition: object) -> str:
 def outputs(lab: Lab, site: Site) -> dict[str, str]:
     """Return the stack's endpoints by name: a URL for web services, else `host:port`."""
     own = [(service.name, endpoint) for service in lab.services for endpoint in service.endpoints]
-    external = [(known.name, known.endpoints[0]) for known in definitions() if known.name in site.external]
+    # The address of an existing service is the URL that clients use.
+    external = [
+        (known.name, replace(known.endpoints[0], published_path=""))
+        for known in definitions()
+        if known.name in site.external
+    ]
     return {
-        endpoint.published_as: address.url if endpoint.scheme else str(address)
+        endpoint.published_as: address.url + endpoint.published_path if endpoint.scheme else str(address)
         for service, endpoint in (*own, *external)
         if endpoint.published_as
         for address in [site.address(service, endpoint.name, "outside")]

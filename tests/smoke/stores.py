@@ -25,7 +25,6 @@ from pyiceberg.table import Table
 from infra.namespaces import ARCHIVE_BUCKET, RAW_TABLES
 from infra.services.connect.connectors import RECORD_OFFSET, RECORD_PARTITION
 from infra.services.postgres import SHOP
-from infra.services.schema_registry import CONFLUENT_API
 
 HEADER_BYTES = 5
 Position = tuple[int, int]
@@ -130,7 +129,7 @@ class PipelineStores:
 
     def registry(self, path: str) -> Any:
         """Return a response of the schema registry's Confluent API."""
-        url = self._environment["LAB_SCHEMA_REGISTRY"] + CONFLUENT_API + path
+        url = self._environment["LAB_SCHEMA_REGISTRY"] + path
         return httpx.get(url, timeout=60, trust_env=False).raise_for_status().json()
 
     def connect(self, path: str) -> Any:

@@ -14,6 +14,7 @@ from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from infra.services.properties import render_properties
+from infra.targets.declarations import outputs
 from infra.toolchain.artifacts import COMPONENTS
 from infra.user_files import UserFiles, read_user_files
 
@@ -267,6 +268,16 @@ def test_config_provider_allows_only_the_workers_credentials(lab):
     assert connect.secret("S3_ACCESS_KEY") == "${env:S3_ACCESS_KEY}"
     with pytest.raises(ValueError, match="credential HOME is not available"):
         connect.secret("HOME")
+
+
+def test_published_url_of_the_schema_registry_is_that_of_its_confluent_api(lab):
+    assert outputs(lab, FakeSite())["schema_registry"] == "http://outside.test:8082/apis/ccompat/v7"
+
+
+def test_catalog_gives_clients_the_published_address_of_the_object_store(lab):
+    env = lab.service("iceberg_catalog").env
+    assert env["CATALOG_CLIENT_S3_ENDPOINT"] == "http://outside.test:9001"
+    assert env["CATALOG_S3_ENDPOINT"] == "http://object_store:9000"
 
 
 def test_schema_registry_addresses_storage_and_compatibility(lab):

@@ -21,14 +21,21 @@ import java.util.stream.Collectors;
  * @param host address to bind
  * @param port 0 for any free port
  * @param catalogProperties properties of Iceberg's {@code JdbcCatalog}
+ * @param clientDefaults properties that clients use unless they set their own
  */
-record CatalogConfig(String host, int port, Map<String, String> catalogProperties) {
+record CatalogConfig(
+    String host,
+    int port,
+    Map<String, String> catalogProperties,
+    Map<String, String> clientDefaults) {
 
   static final String USAGE = "usage: iceberg-rest-catalog --host HOST --port PORT";
 
   private static final String PREFIX = "CATALOG_";
   private static final String JDBC_URI = "CATALOG_JDBC_URI";
   private static final String WAREHOUSE = "CATALOG_WAREHOUSE";
+
+  private static final String CLIENT_S3_ENDPOINT = "CATALOG_CLIENT_S3_ENDPOINT";
 
   /** Catalog property of each environment variable. */
   private static final Map<String, String> PROPERTIES =
@@ -45,6 +52,12 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
           "io-impl",
           "CATALOG_S3_ENDPOINT",
           "s3.endpoint");
+
+  private static final Set<String> KNOWN = new TreeSet<>(PROPERTIES.keySet());
+
+  static {
+    KNOWN.add(CLIENT_S3_ENDPOINT);
+  }
 
   /**
    * Properties for SQLite, which allows one writer at a time and rejects others with SQLITE_BUSY;
@@ -76,7 +89,22 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
     if (!problems.isEmpty()) {
       throw new InvalidConfigException(String.join("; ", problems));
     }
-    return new CatalogConfig(options.getOrDefault("--host", "127.0.0.1"), port, properties);
+    return new CatalogConfig(
+        options.getOrDefault("--host", "127.0.0.1"), port, properties, clientDefaults(env));
+  }
+
+  /** Return the address of the object store for clients, which may differ from the server's. */
+  private static Map<String, String> clientDefaults(final Map<String, String> env) {
+    final Map<String, String> defaults = new HashMap<>();
+    if (env.containsKey(CLIENT_S3_ENDPOINT)) {
+      defaults.put("s3.endpoint", env.get(CLIENT_S3_ENDPOINT));
+      defaults.put("s3.path-style-access", "true");
+      if (env.containsKey("AWS_REGION")) {
+        defaults.put("s3.region", env.get("AWS_REGION"));
+        defaults.put("client.region", env.get("AWS_REGION"));
+      }
+    }
+    return Map.copyOf(defaults);
   }
 
   private static Map<String, String> options(final String[] args, final List<String> problems) {
@@ -112,19 +140,16 @@ record CatalogConfig(String host, int port, Map<String, String> catalogPropertie
       final Map<String, String> env, final List<String> problems) {
     final Set<String> unknown =
         env.keySet().stream()
-            .filter(name -> name.startsWith(PREFIX) && !PROPERTIES.containsKey(name))
+            .filter(name -> name.startsWith(PREFIX) && !KNOWN.contains(name))
             .collect(Collectors.toCollection(TreeSet::new));
     if (!unknown.isEmpty()) {
-      problems.add(
-          "unknown environment variables "
-              + unknown
-              + "; known variables: "
-              + new TreeSet<>(PROPERTIES.keySet()));
+      problems.add("unknown environment variables " + unknown + "; known variables: " + KNOWN);
     }
     final String jdbcUri =
         required(JDBC_URI, "jdbc:sqlite:FILE or jdbc:postgresql:...", env, problems);
     checkUri(required(WAREHOUSE, "s3://BUCKET/", env, problems), WAREHOUSE, problems);
     checkUri(env.get("CATALOG_S3_ENDPOINT"), "CATALOG_S3_ENDPOINT", problems);
+    checkUri(env.get(CLIENT_S3_ENDPOINT), CLIENT_S3_ENDPOINT, problems);
 
     final Map<String, String> properties = new HashMap<>();
     properties.put("catalog-impl", "org.apache.iceberg.jdbc.JdbcCatalog");

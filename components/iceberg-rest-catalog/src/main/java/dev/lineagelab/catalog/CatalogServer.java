@@ -5,6 +5,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.util.Map;
 import org.apache.iceberg.CatalogUtil;
 import org.apache.iceberg.catalog.Catalog;
 import org.apache.iceberg.rest.RESTCatalogServlet;
@@ -52,7 +53,7 @@ final class CatalogServer implements AutoCloseable {
     connector.setHost(address.getHostString());
     connector.setPort(address.getPort());
     http.addConnector(connector);
-    http.setHandler(new GracefulHandler(routes(catalog)));
+    http.setHandler(new GracefulHandler(routes(catalog, config.clientDefaults())));
     http.setStopTimeout(STOP_TIMEOUT_MS);
     final CatalogServer server = new CatalogServer(catalog, http, connector);
     try {
@@ -67,11 +68,13 @@ final class CatalogServer implements AutoCloseable {
     return server;
   }
 
-  private static ServletContextHandler routes(final Catalog catalog) {
+  private static ServletContextHandler routes(
+      final Catalog catalog, final Map<String, String> clientDefaults) {
     final ServletContextHandler context =
         new ServletContextHandler(ServletContextHandler.NO_SESSIONS);
     context.addServlet(
-        new ServletHolder(new RESTCatalogServlet(new ErrorLoggingAdapter(catalog))), "/*");
+        new ServletHolder(new RESTCatalogServlet(new CatalogAdapter(catalog, clientDefaults))),
+        "/*");
     return context;
   }
 

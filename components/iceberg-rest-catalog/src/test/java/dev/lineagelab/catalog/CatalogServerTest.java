@@ -47,6 +47,11 @@ class CatalogServerTest {
 
     assertThat(config.statusCode()).isEqualTo(200);
     assertThat(config.body()).contains("\"defaults\"").contains("\"overrides\"");
+    assertThat(config.body())
+        .contains("\"s3.endpoint\":\"http://outside:9000\"")
+        .contains("\"s3.path-style-access\":\"true\"")
+        .contains("\"s3.region\":\"us-east-1\"")
+        .contains("\"endpoints\"");
   }
 
   @Test
@@ -106,7 +111,9 @@ class CatalogServerTest {
         Map.of(
             "CATALOG_JDBC_URI", "jdbc:sqlite:" + dir.resolve("catalog.db"),
             "CATALOG_WAREHOUSE", "memory://warehouse/",
-            "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO"));
+            "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO",
+            "CATALOG_CLIENT_S3_ENDPOINT", "http://outside:9000",
+            "AWS_REGION", "us-east-1"));
   }
 
   private HttpResponse<String> createNamespace(final String name) throws Exception {
