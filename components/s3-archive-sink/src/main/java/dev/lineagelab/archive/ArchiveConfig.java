@@ -45,7 +45,8 @@ final class ArchiveConfig extends AbstractConfig {
   private static final List<String> RESERVED_PREFIXES =
       List.of(
           ("s3. store. aws. retry. topics.dir path. partition. partitioner. timezone locale "
-                  + "timestamp. filename. format. avro. json. behavior. flush. rotate. buffer.")
+                  + "timestamp. filename. format. avro. json. behavior. flush. rotate. buffer. storage. "
+                  + "schema. parquet. file. directory. keys. headers. enhanced. connect.meta.")
               .split(" "));
 
   private static final Pattern BUCKET_NAME = Pattern.compile("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]");

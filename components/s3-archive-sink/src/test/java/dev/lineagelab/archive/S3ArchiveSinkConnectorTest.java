@@ -68,6 +68,16 @@ class S3ArchiveSinkConnectorTest {
         "flush.sise              | 5               | flush.sise is not an option of this connector",
         "path.format             | yyyy            | path.format is not an option of this connector",
         "behavior.on.null.values | write           | behavior.on.null.values is not an option",
+        "partitioner.class       | DailyPartitioner | partitioner.class is not an option of this",
+        "storage.class           | S3Storage       | storage.class is not an option of this connector",
+        "schema.compatibility    | BACKWARD        | schema.compatibility is not an option of this",
+        "parquet.codec           | gzip            | parquet.codec is not an option of this connector",
+        "file.delim              | -               | file.delim is not an option of this connector",
+        "directory.delim         | -               | directory.delim is not an option of this",
+        "keys.format.class       | JsonFormat      | keys.format.class is not an option of this",
+        "headers.format.class    | JsonFormat      | headers.format.class is not an option of this",
+        "store.kafka.headers     | true            | store.kafka.headers is not an option of this",
+        "enhanced.avro.schema.support | true       | enhanced.avro.schema.support is not an option",
         "s3.ssea.name            | aws:kms         | s3.ssea.name is not an option of this connector"
       })
   void rejectsInvalidOptions(final String name, final String value, final String message) {
