@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from infra.model import Connector, Site
+from infra.model import Connector, Part, Site
 from infra.model.secret_options import has_password_in_url, is_reference, is_secret, references
 from infra.namespaces import ARCHIVE_BUCKET, CATALOG_NAME, RAW_TABLES, SALES_TABLES, SHOP_TOPICS, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, lineage, object_store, postgres, schema_registry
@@ -21,6 +21,13 @@ from infra.services.definition import Draft
 from infra.user_files import CONNECTOR_FOLDER, CONNECTOR_SUFFIX, UserFileError
 
 CLASS_OPTION = "connector.class"
+
+ICEBERG_SINK = "IcebergSinkConnector"
+"""Simple class name of Iceberg's sink."""
+
+CONTROL_TOPIC = "iceberg.control.topic"
+DEFAULT_CONTROL_TOPIC = "control-iceberg"
+"""Topic through which the tasks of an Iceberg sink agree on commits. The sink requires it to exist."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _PLACEHOLDER = re.compile(r"@@\{|@\{([^{}]*)\}?")
@@ -77,7 +84,14 @@ def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken
         raise _file_error(
             file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as FileStreamSink"
         )
-    return connect.connector(site, name, config, _placeholder_needs())
+    needs = tuple(f"topic/{topic}" for topic in _control_topic(config))
+    return connect.connector(site, name, config, (*_placeholder_needs(), *needs))
+
+
+def _control_topic(config: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the control topic of an Iceberg sink; empty for another connector."""
+    is_sink = config.get(CLASS_OPTION, "").rpartition(".")[2] == ICEBERG_SINK
+    return (config.get(CONTROL_TOPIC) or DEFAULT_CONTROL_TOPIC,) if is_sink else ()
 
 
 def _parse_json(file: str, text: str) -> Any:  # noqa: ANN401
@@ -159,6 +173,9 @@ def _file_error(file: str, why: str) -> UserFileError:
     return UserFileError(f"{CONNECTOR_FOLDER}/{file}: {why}")
 
 
-def pipeline(draft: Draft) -> tuple[Connector, ...]:
-    """Return the user's connectors."""
-    return user_connectors(draft.files.connectors, draft.site)
+def pipeline(draft: Draft) -> tuple[Part, ...]:
+    """Return the user's connectors, and the control topics that their Iceberg sinks require."""
+    found = user_connectors(draft.files.connectors, draft.site)
+    existing = {*SHOP_TOPICS, *(topic.name for topic in connectors.topics(draft.site, draft.settings.profile))}
+    wanted = {topic for connector in found for topic in _control_topic(connector.config)}
+    return (*(kafka.topic(draft.site, topic) for topic in sorted(wanted - existing)), *found)

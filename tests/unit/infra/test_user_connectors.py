@@ -6,7 +6,7 @@ import json
 import pytest
 
 from infra.catalog import LabSettings, build_lab
-from infra.model import Connector
+from infra.model import Connector, Topic
 from infra.project import PROJECT
 from infra.services.connect.user_connectors import placeholders, user_connectors
 from infra.user_files import UserFileError, UserFiles, read_user_files
@@ -99,6 +99,26 @@ def test_lab_includes_valid_files_and_rejects_invalid_ones():
     assert made.resources_of(Connector)[-1].name == "copy"
     with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
         build_lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": "{"}))
+
+
+@pytest.mark.parametrize("class_name", ["org.apache.iceberg.connect.IcebergSinkConnector", "IcebergSinkConnector"])
+def test_control_topics_of_iceberg_sinks_are_made(class_name):
+    iceberg = {"connector.class": class_name, "topics": "orders", "iceberg.tables": "raw.copy"}
+    files = {
+        "a.json": json.dumps(iceberg),
+        "b.json": json.dumps(iceberg | {"iceberg.control.topic": "control-iceberg"}),
+        "c.json": json.dumps(iceberg | {"iceberg.control.topic": "own"}),
+        "d.json": json.dumps(iceberg | {"iceberg.control.topic": "orders"}),
+        "e.json": json.dumps(SINK),
+    }
+    made = build_lab(SITE, LabSettings(), UserFiles(connectors=files))
+    names = [topic.name for topic in made.resources_of(Topic)]
+    assert [names.count(name) for name in ("control-iceberg", "own", "orders")] == [1, 1, 1]
+    needs = {each.name: each.needs for each in made.resources_of(Connector)}
+    assert "topic/control-iceberg" in needs["a"]
+    assert "topic/control-iceberg" in needs["b"]
+    assert "topic/own" in needs["c"]
+    assert not any("control" in need for need in needs["e"])
 
 
 def test_read_files_from_folder(tmp_path):
