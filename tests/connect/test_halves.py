@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers with only the transform or only the REST extension: their events, and the limits they log at start."""
 
+import json
 import re
+import shlex
 
+import httpx
 import pytest
 
+from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, sink, source, with_lineage
 from tests.connect.conftest import delete_and_verify
@@ -77,3 +81,18 @@ def test_unknown_option_is_logged_with_the_nearest_known_one(alone, endpoint, na
     cluster.create(name, with_lineage(source(name), datasetz="x -> y|z"))
     cluster.await_transitions(name, "1 START")
     assert re.search(r"datasetz .*did you mean .*datasets\?", process.output())
+
+
+def test_options_of_the_transform_are_listed_and_validated_as_documented(cluster):
+    """Run the commands of the installation page against a worker."""
+    page = (PROJECT / "docs" / "how-to" / "install-the-connect-plugin.md").read_text(encoding="utf-8")
+    root = cluster.rest.url
+    commands = re.findall(r"^curl .*?(?=^```)", page, re.MULTILINE | re.DOTALL)
+    listing, validation = (shlex.split(command.replace("http://localhost:8083", root)) for command in commands)
+    options = httpx.get(listing[-1], trust_env=False).raise_for_status().json()
+    assert {"transport.url", "interval.ms", "datasets"} <= {option["name"] for option in options}
+    [address] = [word for word in validation if word.startswith(root)]
+    answer = httpx.put(address, json=json.loads(validation[-1]), trust_env=False).raise_for_status().json()
+    errors = {item["value"]["name"]: item["value"]["errors"] for item in answer["configs"] if item["value"]["errors"]}
+    assert errors.keys() == {"transforms.lineage.interval.ms"}
+    assert "soon" in errors["transforms.lineage.interval.ms"][0]
