@@ -10,6 +10,7 @@ import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
 import dev.lineagelab.connect.model.EdgeKind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -26,6 +27,9 @@ public final class IcebergResolver implements DatasetResolver {
       List.of(
           "org.apache.iceberg.connect.IcebergSinkConnector",
           "io.tabular.iceberg.connect.IcebergSinkConnector");
+  private static final String FIXED_TABLES =
+      "The sink neither creates nor changes tables: columns that a table lacks are not written,"
+          + " and which it has is unknown.";
   private static final String ROUTE_FIELD = "iceberg.tables.route-field";
 
   @Override
@@ -36,6 +40,17 @@ public final class IcebergResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
+    final Resolution<SinkTarget> targets = targets(connector, record);
+    if (targets.found().isEmpty() || changesTables(connector)) {
+      return targets;
+    }
+    final List<String> notes = new ArrayList<>(targets.notes());
+    notes.add(FIXED_TABLES);
+    return new Resolution<>(targets.found(), notes);
+  }
+
+  private static Resolution<SinkTarget> targets(
+      final ConnectorContext connector, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
     final Optional<SymbolicValue> route =
         options.text(ROUTE_FIELD).map(path -> field(record.value(), path));
@@ -117,15 +132,17 @@ public final class IcebergResolver implements DatasetResolver {
       final String table,
       final Set<Contribution> filters) {
     final IcebergTable resolved = IcebergTable.of(connector, table);
-    // Otherwise the table may have other columns than the records.
-    final boolean hasSchema =
-        connector.options().flag("iceberg.tables.auto-create-enabled", false)
-            || connector.options().flag("iceberg.tables.evolve-schema-enabled", false);
     return new SinkTarget(
         resolved.dataset(),
         resolved.symlinks(),
         SinkConversions.convertTypes(record.value(), StoreTypeMappings.ICEBERG),
-        hasSchema,
+        changesTables(connector),
         filters);
+  }
+
+  /** Return true if the sink gives tables the columns of the records. */
+  private static boolean changesTables(final ConnectorContext connector) {
+    return connector.options().flag("iceberg.tables.auto-create-enabled", false)
+        || connector.options().flag("iceberg.tables.evolve-schema-enabled", false);
   }
 }

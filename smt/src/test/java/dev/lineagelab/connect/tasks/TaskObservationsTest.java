@@ -92,7 +92,7 @@ class TaskObservationsTest {
     assertThat(observations.drain())
         .extracting(observation -> observation.topic().valueSchema())
         .satisfiesExactly(schema -> assertThat(schema).isSameAs(read));
-    // A task is replaced: its successor observes as soon as it is closed.
+    // A task is replaced: its successor observes after it is closed.
     observations.unregister(first);
     assertThat(second.observe("topic", null, struct(), ConnectorType.SINK)).isTrue();
   }
