@@ -20,6 +20,7 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
+from infra.provider import DROP_UNREACHABLE
 from infra.toolchain import Artifacts
 
 
@@ -95,7 +96,8 @@ def _pulumi_destroy(lab: Stack) -> None:
     """Run `pulumi destroy`; on failure, add the command that removes a broken lab to the error."""
     try:
         prepare_destroy(lab)
-        lab.run_pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs")
+        variables = {DROP_UNREACHABLE: "true"}
+        lab.run_pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs", variables=variables)
     except Interrupted:
         raise
     except LabError as error:

@@ -156,15 +156,16 @@ class Stack:
         variable, option = ("", "") if self.name == DEFAULT_STACK else (f" STACK={self.name}", f" --stack {self.name}")
         return LabError(f"stack {self.name} has no running lab; start it: make up{variable} (or bin/lab up{option})")
 
-    def run_pulumi(self, *words: str) -> None:
-        """Run Pulumi on the stack, with its output on the terminal.
+    def run_pulumi(self, *words: str, variables: Mapping[str, str] | None = None) -> None:
+        """Run Pulumi on the stack, with its output on the terminal and additional environment variables.
 
         Raises:
             LabError: Pulumi failed; it printed the cause.
             Interrupted: the user interrupted it.
         """
         self._release_stale_locks()
-        process = subprocess.Popen(self._pulumi_command(words), env=self.environment(), cwd=PROJECT)
+        environment = self.environment() | dict(variables or {})
+        process = subprocess.Popen(self._pulumi_command(words), env=environment, cwd=PROJECT)
         try:
             status = process.wait()
         except KeyboardInterrupt:  # the signal reached Pulumi too, which shuts down gracefully

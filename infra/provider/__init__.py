@@ -3,3 +3,7 @@
 
 PACKAGE = "labkit"
 """The package's name in Pulumi."""
+
+DROP_UNREACHABLE = "LABKIT_DROP_UNREACHABLE"
+"""Environment variable of `lab down`: resources of unreachable services are dropped from the state, as the data of the
+services is deleted too."""

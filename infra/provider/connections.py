@@ -6,6 +6,9 @@ from urllib.parse import urlsplit
 
 CONNECT_TIMEOUT_SECONDS = 5
 
+NO_RESPONSE = "nothing responds"
+"""Cause in messages about an address that accepts no connections."""
+
 
 def accepts_connections(host: str, port: int, timeout: float = CONNECT_TIMEOUT_SECONDS) -> bool:
     """Return whether the port accepts connections."""

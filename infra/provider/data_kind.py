@@ -8,14 +8,14 @@ its data at the end. A resource that the lab has created there is deleted with t
 from abc import abstractmethod
 from typing import Any, ClassVar, TypeVar
 
+from infra.errors import LabError
 from infra.model.resources import DataResource
+from infra.provider.connections import NO_RESPONSE
 from infra.provider.external_service import external_error
-from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.provider.kind import Kind, OperationContext, ReadResult, ServiceUnreachable
 
 ADOPTED = "adopted"
 """Output of a resource in an existing service: true if it existed before the lab."""
-
-NO_RESPONSE = "nothing responds"
 
 D = TypeVar("D", bound=DataResource)
 
@@ -59,29 +59,29 @@ class DataKind(Kind[D]):
 
     def unreadable(
         self, inputs: D, call: OperationContext, cause: str = NO_RESPONSE, remedy: str = ""
-    ) -> ReadResult[D] | None:
+    ) -> ReadResult[D]:
         """Return the result of `read` while the service cannot be used.
 
-        None in a service of the lab, which is created again, then its resources. In an existing service, a resource of
-        the state counts as unchanged: the check of the service reports the cause.
+        In an existing service, a resource of the state counts as unchanged: the check of the service reports the cause.
 
         Raises:
-            LabError: the state does not have the resource yet.
+            ServiceUnreachable: it is a service of the lab.
+            LabError: the state does not have the resource of an existing service yet.
         """
-        if not inputs.external:
-            return None
-        if ADOPTED not in call.outputs:
-            self.require_own_service(inputs, "read", cause, remedy)
+        if not inputs.external or ADOPTED not in call.outputs:
+            raise self.unreachable(inputs, "read", cause, remedy)
         return ReadResult(inputs, same_outputs(inputs, call))
 
-    def require_own_service(self, inputs: D, verb: str, cause: str = NO_RESPONSE, remedy: str = "") -> None:
-        """Do nothing if the service that cannot be used is the lab's own, whose data is deleted with it.
+    def refused(self, inputs: D, call: OperationContext, cause: str, remedy: str = "") -> ReadResult[D] | None:
+        """Return the result of `read` if the service rejects the credentials: None where it is not the lab's."""
+        return self.unreadable(inputs, call, cause, remedy) if inputs.external else None
 
-        Raises:
-            LabError: it is an existing service.
-        """
+    def unreachable(self, inputs: D, verb: str, cause: str = NO_RESPONSE, remedy: str = "") -> LabError:
+        """Return the error about a service that cannot be used: `ServiceUnreachable` for one of the lab."""
+        action = f"{verb} {self.describe(inputs)}"
         if inputs.external:
-            raise external_error(self.setting, f"{verb} {self.describe(inputs)}", cause, remedy)
+            return external_error(self.setting, action, cause, remedy)
+        return ServiceUnreachable(f"could not {action}: {cause}")
 
 
 def is_adopted(inputs: DataResource, call: OperationContext) -> bool:

@@ -8,11 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
-from infra.errors import Interrupted
+from infra.errors import Interrupted, LabError
 from infra.model.inputs import Inputs
 
 POLL_SECONDS = 0.1
 """Default interval at which `OperationContext.poll` yields."""
+
+
+class ServiceUnreachable(LabError):
+    """The service of a resource does not respond, so the state of the resource is unknown."""
 
 
 I = TypeVar("I", bound=Inputs)  # noqa: E741 - the one type variable of the module, read as "inputs"
@@ -64,11 +68,19 @@ class Kind(ABC, Generic[I]):
 
     The engine validates inputs (`Inputs`) on every preview and update and calls `read` on refresh. If inputs differ
     from the state it calls `update`, or `delete` and `create` if a property of `replace_on` differs.
+
+    While the service does not respond, `read` and `delete` raise `ServiceUnreachable`: a refresh then keeps the
+    resource in the state, and the next update calls `create`.
+
+    Attributes:
+        addresses: properties of `replace_on` with the address of the service. A service of the lab keeps its data when
+            its address changes: `create` then takes over what is at the new one, and nothing is deleted.
     """
 
     name: ClassVar[str]
     inputs: ClassVar[type[Inputs]]
     replace_on: ClassVar[frozenset[str]] = frozenset()
+    addresses: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def create(self, inputs: I, call: OperationContext) -> dict[str, Any]:
@@ -79,7 +91,11 @@ class Kind(ABC, Generic[I]):
 
     @abstractmethod
     def read(self, inputs: I, call: OperationContext) -> ReadResult[I] | None:
-        """Return the actual state; None if the resource is missing or has to be created again."""
+        """Return the actual state; None if the resource is missing or has to be created again.
+
+        Raises:
+            ServiceUnreachable: the service does not respond.
+        """
 
     @abstractmethod
     def update(self, old: I, new: I, call: OperationContext) -> dict[str, Any]:
@@ -87,4 +103,8 @@ class Kind(ABC, Generic[I]):
 
     @abstractmethod
     def delete(self, inputs: I, call: OperationContext) -> None:
-        """Delete the resource; does nothing if it does not exist."""
+        """Delete the resource; does nothing if it does not exist.
+
+        Raises:
+            ServiceUnreachable: the service does not respond.
+        """

@@ -24,7 +24,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 
 from infra.errors import LabError
 from infra.project import version
-from infra.provider import PACKAGE
+from infra.provider import DROP_UNREACHABLE, PACKAGE
 
 if TYPE_CHECKING:
     from infra.model.inputs import Inputs
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 Context: TypeAlias = grpc.ServicerContext
 T = TypeVar("T")
+
+
+UNREACHABLE = "unreachable"
+"""Property in the state of a resource whose service did not respond to the last refresh; a difference to any inputs."""
 
 
 class StateError(LabError):
@@ -49,6 +53,18 @@ def _resource_name(urn: str) -> str:
 def changed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Return the sorted names of the properties that differ between two sets of inputs."""
     return sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+
+
+def replaced(kind: "Kind[Any]", old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the changed properties that require a replacement: not those with the address of a service of the lab."""
+    is_external = "external" in old or "external" in new
+    fixed = kind.replace_on if is_external else kind.replace_on - kind.addresses
+    return [key for key in changed(old, new) if key in fixed]
+
+
+def must_be_located(kind: "Kind[Any]", old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether an update has to `create`, which adopts: the resource was not read, or its service has moved."""
+    return UNREACHABLE in old or not kind.addresses.isdisjoint(changed(old, new))
 
 
 class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
@@ -110,10 +126,14 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         context.abort(code, text)
         raise AssertionError("abort always raises")
 
-    def _run_operation(self, operation: Callable[[], T], context: Context) -> T:
-        """Run an operation of a kind and turn its errors into gRPC errors with the same text."""
+    def _run_operation(
+        self, operation: Callable[[], T], context: Context, passed: type[LabError] | tuple[()] = ()
+    ) -> T:
+        """Run an operation of a kind and turn its errors, but those `passed`, into gRPC errors with the same text."""
         try:
             return operation()
+        except passed:
+            raise
         except LabError as error:
             self._abort(grpc.StatusCode.UNKNOWN, str(error), context)
         except OSError as error:
@@ -149,8 +169,8 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         kind = self._kind(request.urn, context)
-        keys = changed(MessageToDict(request.old_inputs), MessageToDict(request.news))
-        replaces = [key for key in keys if key in kind.replace_on]
+        old, new = MessageToDict(request.old_inputs), MessageToDict(request.news)
+        keys, replaces = changed(old, new), replaced(kind, old, new)
         flavour = pb.PropertyDiff.Kind
         return pb.DiffResponse(
             changes=pb.DiffResponse.DIFF_SOME if keys else pb.DiffResponse.DIFF_NONE,
@@ -173,7 +193,12 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.CreateResponse(id=_resource_name(request.urn), properties=_to_struct(inputs.properties() | outputs))
 
     def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
-        """Read a resource; one with an invalid state counts as missing, and its create takes over what exists."""
+        """Read a resource; one with an invalid state counts as missing, and its create takes over what exists.
+
+        A resource whose service does not respond stays in the state, marked as different from its inputs.
+        """
+        from infra.provider.kind import ServiceUnreachable
+
         kind = self._kind(request.urn, context)
         try:
             inputs = self._inputs_of_state(kind, request.inputs)
@@ -181,7 +206,16 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return pb.ReadResponse()
         call = self._operation_context(request.urn, request.properties)
-        found = self._run_operation(lambda: kind.read(inputs, call), context)
+        try:
+            found = self._run_operation(lambda: kind.read(inputs, call), context, passed=ServiceUnreachable)
+        except ServiceUnreachable as error:
+            call.warn(f"{error}. Its state is kept")
+            mark = {UNREACHABLE: True}
+            return pb.ReadResponse(
+                id=request.id,
+                inputs=_to_struct(MessageToDict(request.inputs) | mark),
+                properties=_to_struct(MessageToDict(request.properties) | mark),
+            )
         if found is None:
             return pb.ReadResponse()
         properties = found.inputs.properties()
@@ -195,15 +229,19 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             return pb.UpdateResponse(properties=request.news)
         new = self._inputs(kind, request.news)
 
+        call = self._operation_context(request.urn, request.olds)
+
         def update() -> dict[str, Any]:
-            return kind.update(
-                self._inputs_of_state(kind, request.old_inputs), new, self._operation_context(request.urn, request.olds)
-            )
+            if must_be_located(kind, MessageToDict(request.old_inputs), MessageToDict(request.news)):
+                return kind.create(new, call)
+            return kind.update(self._inputs_of_state(kind, request.old_inputs), new, call)
 
         return pb.UpdateResponse(properties=_to_struct(new.properties() | self._run_operation(update, context)))
 
     def Delete(self, request: pb.DeleteRequest, context: Context) -> empty_pb2.Empty:
         """Delete a resource; one with an invalid state is only dropped from the state, as it could never be deleted."""
+        from infra.provider.kind import ServiceUnreachable
+
         kind = self._kind(request.urn, context)
 
         try:
@@ -212,7 +250,13 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
             print(f"labkit: {_resource_name(request.urn)}: {error}", file=sys.stderr)
             return empty_pb2.Empty()
         call = self._operation_context(request.urn, request.properties)
-        self._run_operation(lambda: kind.delete(inputs, call), context)
+        try:
+            self._run_operation(lambda: kind.delete(inputs, call), context, passed=ServiceUnreachable)
+        except ServiceUnreachable as error:
+            if DROP_UNREACHABLE not in os.environ:
+                remedy = "Start its service (pulumi up --refresh), or remove the whole lab: bin/lab down"
+                self._abort(grpc.StatusCode.UNKNOWN, f"{error}. {remedy}", context)
+            call.note(f"{error}. The data of its service is deleted with the lab")
         return empty_pb2.Empty()
 
     def Cancel(self, request: empty_pb2.Empty, context: Context) -> empty_pb2.Empty:

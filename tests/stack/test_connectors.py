@@ -15,7 +15,7 @@ from pyiceberg.catalog import load_catalog
 
 from infra import credentials
 from infra.errors import Interrupted, LabError
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.services.connect import connectors
@@ -450,13 +450,15 @@ def test_interrupt_removes_a_partly_created_connector(lab, connector_inputs, tmp
     assert lab.rest("GET", "/own").status_code == 404
 
 
-def test_worker_of_another_cluster_is_not_touched_and_a_missing_worker_is_no_error(lab, connector_inputs, free_port):
+def test_worker_of_another_cluster_is_not_touched_and_a_missing_worker_is_reported(lab, connector_inputs, free_port):
     inputs = lab.resources["connector/orders_lake"].inputs
     foreign = inputs.model_copy(update={"cluster": "another"})
     away = inputs.model_copy(update={"worker": f"http://127.0.0.1:{free_port}"})
-    for other in (foreign, away):
-        assert KIND.read(other, OperationContext()) is None
-        KIND.delete(other, OperationContext())
+    assert KIND.read(foreign, OperationContext()) is None
+    KIND.delete(foreign, OperationContext())
+    for operation in (KIND.read, KIND.delete):
+        with pytest.raises(ServiceUnreachable, match=r"connector orders_lake .*: nothing responds"):
+            operation(away, OperationContext())
     with pytest.raises(LabError, match="the worker belongs to another lab"):
         KIND.create(foreign, OperationContext())
     assert KIND.read(inputs, OperationContext()).inputs == inputs
@@ -540,7 +542,8 @@ def test_invalid_schema_and_unavailable_registry_are_distinct_errors(lab, subjec
         with pytest.raises(ValueError, match=message):
             SubjectKind.inputs(**template | {"avro": text})
     away = subject(ID).model_copy(update={"registry": f"http://127.0.0.1:{free_port}"})
-    assert SubjectKind().read(away, OperationContext()) is None
-    SubjectKind().delete(away, OperationContext())
+    for operation in (SubjectKind().read, SubjectKind().delete):
+        with pytest.raises(ServiceUnreachable):
+            operation(away, OperationContext())
     with pytest.raises(LabError, match=r"could not register subject own-value .* the registry does not respond"):
         SubjectKind().create(away, OperationContext())

@@ -10,7 +10,7 @@ import pytest
 
 from infra import credentials
 from infra.errors import LabError
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.database import DatabaseKind
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
@@ -173,8 +173,9 @@ def test_databases_of_another_lab_at_the_same_port_are_not_touched(server, tmp_p
 
 def test_unreachable_server_and_failed_login_are_distinct_errors(server, free_port, tmp_path):
     inputs = server.resources()["database/marquez"].inputs.model_copy(update={"port": free_port})
-    assert DatabaseKind().read(inputs, OperationContext()) is None
-    DatabaseKind().delete(inputs, OperationContext())
+    for operation in (DatabaseKind().read, DatabaseKind().delete):
+        with pytest.raises(ServiceUnreachable, match="nothing responds"):
+            operation(inputs, OperationContext())
     with pytest.raises(LabError, match=rf"could not create database marquez at 127.0.0.1:{free_port}"):
         DatabaseKind().create(inputs, OperationContext())
     unknown = inputs.model_copy(update={"port": server.port, "maintenance": "nowhere"})

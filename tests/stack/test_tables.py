@@ -7,7 +7,7 @@ import pytest
 from infra import credentials
 from infra.errors import LabError
 from infra.model.resources import Column, Table
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.table import TableKind
 from infra.toolchain import Artifacts
 from tests.stack.partial_lab import PartialLab
@@ -185,7 +185,10 @@ def test_unreachable_server_foreign_server_and_missing_database_are_distinct(tab
     theirs = tmp_path / "credentials.env"
     credentials.ensure(theirs)
     foreign = table_inputs(credentials=str(theirs))
-    for inputs in (away, nowhere, foreign):
+    for operation in (KIND.read, KIND.delete):
+        with pytest.raises(ServiceUnreachable, match="nothing responds"):
+            operation(away, OperationContext())
+    for inputs in (nowhere, foreign):
         assert KIND.read(inputs, OperationContext()) is None
         KIND.delete(inputs, OperationContext())
     for inputs, said in (

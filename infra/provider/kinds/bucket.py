@@ -43,6 +43,7 @@ class BucketKind(DataKind[Bucket]):
     name = "Bucket"
     inputs = Bucket
     replace_on = frozenset({"endpoint", "name"})
+    addresses = frozenset({"endpoint"})
     setting = external_settings.OBJECT_STORE
 
     def describe(self, inputs: Bucket) -> str:
@@ -63,7 +64,7 @@ class BucketKind(DataKind[Bucket]):
         except httpx.HTTPError as error:
             raise _failure(inputs, "read", error) from error
         if str(answer.status_code) in ACCESS_DENIED_CODES:
-            return self.unreadable(inputs, call, "the store denies access to it", GIVE_RIGHTS)
+            return self.refused(inputs, call, "the store denies access to it", GIVE_RIGHTS)
         if str(answer.status_code) in NOT_FOUND_CODES:
             return None
         if not answer.is_success:
@@ -80,8 +81,7 @@ class BucketKind(DataKind[Bucket]):
         try:
             _empty_and_delete(s3_client(inputs.endpoint, inputs.credentials), inputs.name)
         except EndpointConnectionError as error:
-            self.require_own_service(inputs, "delete", str(error))
-            return  # the store is down; its data is deleted with it
+            raise self.unreachable(inputs, "delete", str(error)) from error
         except ClientError as error:
             not_ours = ACCESS_DENIED_CODES if not inputs.external else frozenset()
             if error_code(error) not in NOT_FOUND_CODES | not_ours:

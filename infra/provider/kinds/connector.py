@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`labkit:index:Connector`: a Kafka Connect connector; created when the connector and all of its tasks run."""
 
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,9 +12,9 @@ from infra.http_client import client
 from infra.model.resources import RUNNING, Connector
 from infra.model.secret_options import HIDDEN, has_password_in_url, is_reference, is_secret, references
 from infra.provider.connect_worker import BrokerUnreachable, ConnectorStatus, ConnectWorker
-from infra.provider.connections import url_accepts_connections
+from infra.provider.connections import NO_RESPONSE, url_accepts_connections
 from infra.provider.failure import add_field_names, incompatible_subject
-from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
+from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult, ServiceUnreachable
 
 START_SECONDS = 120
 """Time limit for all tasks of a connector to start."""
@@ -37,6 +38,7 @@ class ConnectorKind(Kind[Connector]):
     name = "Connector"
     inputs = Connector
     replace_on = frozenset({"worker", "cluster", "name"})
+    addresses = frozenset({"worker"})
 
     def create(self, inputs: Connector, call: OperationContext) -> dict[str, Any]:
         worker = _worker(inputs, "deploy", call)
@@ -47,14 +49,15 @@ class ConnectorKind(Kind[Connector]):
             self._reconcile(inputs, worker, call)
         except BaseException:
             if not existed:
-                self.delete(inputs, OperationContext())  # a new context, as `call` may have been interrupted
+                with suppress(ServiceUnreachable):  # the first error matters
+                    self.delete(inputs, OperationContext())  # a new context, as `call` may have been interrupted
             raise
         return {}
 
     def read(self, inputs: Connector, call: OperationContext) -> ReadResult[Connector] | None:
         worker = _worker(inputs, "read", call)
         if not url_accepts_connections(inputs.worker):
-            return None  # Connect is down: it is created again, then its connectors
+            raise ServiceUnreachable(f"could not {worker.action}: {NO_RESPONSE}")
         if not _is_expected(inputs, worker.cluster()):
             return None
         try:
@@ -74,15 +77,15 @@ class ConnectorKind(Kind[Connector]):
         return {}
 
     def delete(self, inputs: Connector, call: OperationContext) -> None:
-        if not url_accepts_connections(inputs.worker):
-            return  # Connect is down; its state is deleted with its broker
         worker = _worker(inputs, "delete", call)
+        if not url_accepts_connections(inputs.worker):
+            raise ServiceUnreachable(f"could not {worker.action}: {NO_RESPONSE}")
         if not _is_expected(inputs, worker.cluster()):
             return  # the worker belongs to another lab
         try:
             worker.delete(inputs.name)
-        except BrokerUnreachable:  # its state is deleted with the broker
-            return
+        except BrokerUnreachable as error:
+            raise ServiceUnreachable(str(error)) from error
         for _ in call.poll(RECOVERY_TIMEOUT_SECONDS):
             if worker.config(inputs.name) is None:
                 return

@@ -20,6 +20,7 @@ class DatabaseKind(DataKind[Database]):
     name = "Database"
     inputs = Database
     replace_on = frozenset({"host", "port", "name"})
+    addresses = frozenset({"host", "port"})
     setting = external_settings.POSTGRES
 
     def describe(self, inputs: Database) -> str:
@@ -37,7 +38,7 @@ class DatabaseKind(DataKind[Database]):
                 query = "SELECT 1 FROM pg_database WHERE datname = %s"
                 found = connection.execute(query, (inputs.name,)).fetchone()
         except LoginRefused as error:
-            return self.unreadable(inputs, call, str(error))
+            return self.refused(inputs, call, str(error))
         except psycopg.Error as error:
             raise _server(inputs).failure(_action(inputs, "read"), error) from error
         return ReadResult(inputs, same_outputs(inputs, call)) if found else None
@@ -47,8 +48,7 @@ class DatabaseKind(DataKind[Database]):
 
     def remove(self, inputs: Database, call: OperationContext) -> None:
         if not _server(inputs).reachable():
-            self.require_own_service(inputs, "delete")
-            return  # the server is down; its data is deleted with it
+            raise self.unreachable(inputs, "delete")
         try:
             with self._connect(inputs, call, "delete") as connection:
                 statement = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)")

@@ -29,6 +29,7 @@ class SubjectKind(DataKind[Subject]):
     name = "Subject"
     inputs = Subject
     replace_on = frozenset({"registry", "name"})
+    addresses = frozenset({"registry"})
     setting = external_settings.SCHEMA_REGISTRY
 
     def describe(self, inputs: Subject) -> str:
@@ -62,8 +63,7 @@ class SubjectKind(DataKind[Subject]):
         try:
             registry.delete()
         except RegistryUnreachable as error:
-            self.require_own_service(inputs, "delete", str(error))
-            return  # the registry is down; its data is deleted with it
+            raise self.unreachable(inputs, "delete", str(error)) from error
 
 
 def _register_with_level(inputs: Subject) -> dict[str, Any]:

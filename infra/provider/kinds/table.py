@@ -36,6 +36,7 @@ class TableKind(DataKind[Table]):
     name = "Table"
     inputs = Table
     replace_on = frozenset({"host", "port", "database", "name"})
+    addresses = frozenset({"host", "port"})
     setting = external_settings.POSTGRES
 
     def describe(self, inputs: Table) -> str:
@@ -64,7 +65,7 @@ class TableKind(DataKind[Table]):
         except DatabaseNotFound:
             return None
         except LoginRefused as error:
-            return self.unreadable(inputs, call, str(error))
+            return self.refused(inputs, call, str(error))
         except psycopg.Error as error:
             raise _server(inputs).failure(action, error) from error
         return ReadResult(found, same_outputs(inputs, call)) if found else None
@@ -83,8 +84,7 @@ class TableKind(DataKind[Table]):
 
     def remove(self, inputs: Table, call: OperationContext) -> None:
         if not _server(inputs).reachable():
-            self.require_own_service(inputs, "drop")
-            return  # the server is down; its data is deleted with it
+            raise self.unreachable(inputs, "drop")
         action = _action(inputs, "drop")
         try:
             with _connect(inputs, action, call) as connection:

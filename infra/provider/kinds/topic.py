@@ -31,7 +31,7 @@ BROKER_DEFAULT = -1
 
 T = TypeVar("T")
 
-CONNECTION_ERRORS = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN})
+CONNECTION_ERRORS = frozenset({KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT})
 """Error codes of an unreachable broker, also behind a port that Docker opens early."""
 
 AUTHORIZATION_ERRORS = frozenset({KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED})
@@ -51,6 +51,7 @@ class TopicKind(DataKind[Topic]):
     name = "Topic"
     inputs = Topic
     replace_on = frozenset({"bootstrap", "cluster", "name"})
+    addresses = frozenset({"bootstrap"})
     setting = external_settings.KAFKA
 
     def describe(self, inputs: Topic) -> str:
@@ -88,7 +89,7 @@ class TopicKind(DataKind[Topic]):
         try:
             metadata = _metadata(inputs, admin)
         except BrokerUnreachable as error:
-            return self.unreadable(inputs, call, str(error))  # or starting: create adopts an existing topic
+            return self.unreadable(inputs, call, str(error))
         topics = metadata.topics
         if not _is_expected(inputs, str(metadata.cluster_id)) or inputs.name not in topics:
             return None
@@ -134,12 +135,14 @@ class TopicKind(DataKind[Topic]):
 
     def remove(self, inputs: Topic, call: OperationContext) -> None:
         if not broker_accepts_connections(inputs.bootstrap):
-            self.require_own_service(inputs, "delete")
-            return  # the broker is down; its data is deleted with it
+            raise self.unreachable(inputs, "delete")
         admin = admin_client(inputs.bootstrap)
-        if not _is_expected(inputs, _cluster(inputs, admin)):
-            return  # the broker belongs to another lab
-        _admin_request(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _topic_missing)
+        try:
+            if not _is_expected(inputs, _cluster(inputs, admin)):
+                return  # the broker belongs to another lab
+            _admin_request(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _topic_missing)
+        except BrokerUnreachable as error:
+            raise self.unreachable(inputs, "delete", str(error)) from error
 
 
 def _is_expected(inputs: Topic, cluster: str) -> bool:
@@ -150,10 +153,7 @@ def _metadata(inputs: Topic, admin: AdminClient) -> ClusterMetadata:
     try:
         return admin.list_topics(timeout=METADATA_TIMEOUT_SECONDS)
     except KafkaException as error:
-        failure = _failure(inputs, "read", error)
-        if error.args[0].code() in CONNECTION_ERRORS:
-            raise BrokerUnreachable(str(failure)) from error
-        raise failure from error
+        raise _connection_failure(inputs, "read", error) from error
 
 
 def _cluster(inputs: Topic, admin: AdminClient) -> str:
@@ -165,7 +165,7 @@ def _topic_exists(error: KafkaError) -> bool:
 
 
 def _topic_missing(error: KafkaError) -> bool:
-    return error.code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._TRANSPORT, KafkaError._TIMED_OUT}
+    return bool(error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART)
 
 
 def _admin_request(
@@ -180,8 +180,14 @@ def _admin_request(
     except KafkaException as error:
         if harmless and harmless(error.args[0]):
             return False
-        raise _failure(inputs, verb, error) from error
+        raise _connection_failure(inputs, verb, error) from error
     return True if result is None else result
+
+
+def _connection_failure(inputs: Topic, verb: str, error: KafkaException) -> LabError:
+    """Return the error about a request; `BrokerUnreachable` if no broker responded."""
+    failure = _failure(inputs, verb, error)
+    return BrokerUnreachable(str(failure)) if error.args[0].code() in CONNECTION_ERRORS else failure
 
 
 def _failure(inputs: Topic, verb: str, error: KafkaException) -> LabError:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refresh of buckets: missing, forbidden, or in a store that fails."""
 
-import socket
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -88,12 +87,6 @@ def test_client_error_is_reported_without_retry(read, store):
     with pytest.raises(LabError, match="the store responded with status 400 Bad Request"):
         read(400)
     assert len(store.received) == 1
-
-
-def test_bucket_of_an_unreachable_store_reads_as_missing(keys):
-    with socket.create_server(("127.0.0.1", 0)) as listening_socket:
-        endpoint = f"http://127.0.0.1:{listening_socket.getsockname()[1]}"
-    assert BucketKind().read(Bucket(endpoint=endpoint, name="lake", credentials=str(keys)), OperationContext()) is None
 
 
 def test_read_without_credentials_sends_no_request(store, tmp_path):

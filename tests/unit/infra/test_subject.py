@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refresh of subjects whose registry does not respond."""
 
+import pytest
+
 from infra.model.resources import Subject
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.subject import SubjectKind
 
 
@@ -15,12 +17,7 @@ def subject_at(listening_socket):
     )
 
 
-def test_subject_of_an_unreachable_registry_reads_as_missing(listening_socket):
-    inputs = subject_at(listening_socket)
-    listening_socket.close()
-    assert SubjectKind().read(inputs, OperationContext()) is None
-
-
 def test_registry_that_closes_connections_counts_as_unreachable(listening_socket, closed_connections):
-    assert SubjectKind().read(subject_at(listening_socket), OperationContext()) is None
+    with pytest.raises(ServiceUnreachable):
+        SubjectKind().read(subject_at(listening_socket), OperationContext())
     assert closed_connections

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refresh of topics whose broker does not respond."""
 
+import pytest
+
 from infra.model.resources import Topic
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds import topic
 from infra.provider.kinds.topic import TopicKind
 
@@ -12,13 +14,9 @@ def topic_at(listening_socket):
     return Topic(bootstrap=bootstrap, cluster="mine", name="t", partitions=1, config={})
 
 
-def test_topic_of_an_unreachable_broker_reads_as_missing(listening_socket):
-    inputs = topic_at(listening_socket)
-    listening_socket.close()
-    assert TopicKind().read(inputs, OperationContext()) is None
-
-
 def test_broker_that_closes_connections_counts_as_unreachable(listening_socket, closed_connections, monkeypatch):
     monkeypatch.setattr(topic, "METADATA_TIMEOUT_SECONDS", 2)
-    assert TopicKind().read(topic_at(listening_socket), OperationContext()) is None
+    for operation in (TopicKind().read, TopicKind().delete):
+        with pytest.raises(ServiceUnreachable):
+            operation(topic_at(listening_socket), OperationContext())
     assert closed_connections
