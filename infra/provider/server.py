@@ -25,6 +25,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from infra.errors import LabError
 from infra.project import version
 from infra.provider import DROP_UNREACHABLE, PACKAGE
+from infra.provider.properties import UNREACHABLE, changed, is_unknown, must_be_located, replaced
 
 if TYPE_CHECKING:
     from infra.model.inputs import Inputs
@@ -32,10 +33,6 @@ if TYPE_CHECKING:
 
 Context: TypeAlias = grpc.ServicerContext
 T = TypeVar("T")
-
-
-UNREACHABLE = "unreachable"
-"""Property in the state of a resource whose service did not respond to the last refresh; a difference to any inputs."""
 
 
 class StateError(LabError):
@@ -48,23 +45,6 @@ def _to_struct(properties: dict[str, Any]) -> struct_pb2.Struct:
 
 def _resource_name(urn: str) -> str:
     return urn.split("::")[-1]
-
-
-def changed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return the sorted names of the properties that differ between two sets of inputs."""
-    return sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
-
-
-def replaced(kind: "Kind[Any]", old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return the changed properties that require a replacement: not those with the address of a service of the lab."""
-    is_external = "external" in old or "external" in new
-    fixed = kind.replace_on if is_external else kind.replace_on - kind.addresses
-    return [key for key in changed(old, new) if key in fixed]
-
-
-def must_be_located(kind: "Kind[Any]", old: dict[str, Any], new: dict[str, Any]) -> bool:
-    """Return whether an update has to `create`, which adopts: the resource was not read, or its service has moved."""
-    return UNREACHABLE in old or not kind.addresses.isdisjoint(changed(old, new))
 
 
 class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
@@ -155,15 +135,21 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         return pb.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Validate and normalise inputs; the response lists every invalid property."""
+        """Validate and normalise inputs; the response lists every invalid property.
+
+        Unknown properties are not validated, nor what depends on several properties (without a location) beside them.
+        """
         from pydantic import ValidationError
 
         kind = self._kind(request.urn, context)
+        unknown = {name for name, value in MessageToDict(request.news).items() if is_unknown(value)}
         try:
             return pb.CheckResponse(inputs=_to_struct(self._inputs(kind, request.news).properties()))
         except ValidationError as error:
             failures = [
-                pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"]) for item in error.errors()
+                pb.CheckFailure(property=".".join(map(str, item["loc"])), reason=item["msg"])
+                for item in error.errors()
+                if not unknown or (item["loc"] and item["loc"][0] not in unknown)
             ]
             return pb.CheckResponse(inputs=request.news, failures=failures)
 
@@ -186,9 +172,9 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
         kind = self._kind(request.urn, context)
-        inputs = self._inputs(kind, request.properties)
         if request.preview:
             return pb.CreateResponse(properties=request.properties)
+        inputs = self._inputs(kind, request.properties)
         outputs = self._run_operation(lambda: kind.create(inputs, self._operation_context(request.urn)), context)
         return pb.CreateResponse(id=_resource_name(request.urn), properties=_to_struct(inputs.properties() | outputs))
 
@@ -200,6 +186,13 @@ class LabkitProvider(provider_pb2_grpc.ResourceProviderServicer):
         from infra.provider.kind import ServiceUnreachable
 
         kind = self._kind(request.urn, context)
+        if not request.inputs.fields and not request.properties.fields:
+            text = (
+                f"cannot import {kind.name} {request.id} by its id, which does not contain its address. "
+                "Instead, declare it and run pulumi up: an existing topic, subject, bucket, database, table or "
+                "connector is adopted"
+            )
+            self._abort(grpc.StatusCode.UNIMPLEMENTED, text, context)
         try:
             inputs = self._inputs_of_state(kind, request.inputs)
         except StateError as error:
