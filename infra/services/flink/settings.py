@@ -144,6 +144,8 @@ def _addresses(site: Site) -> Options:
         "rest.port": rest.port,
         "rest.bind-port": str(rest.port),
         "rest.bind-address": rest.host,
+        # Of JobManager and gateway. With Flink's default, *, any page in the user's browser could read job and jar ids.
+        "web.access-control-allow-origin": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         # Several TaskManagers register with the address of their network interface, Flink's default.
         **({} if site.own_host_variable else {"taskmanager.host": taskmanager}),
         "taskmanager.bind-host": worker.host,

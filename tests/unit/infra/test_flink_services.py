@@ -55,6 +55,12 @@ def test_bind_and_advertised_addresses_may_differ(lab):
     assert (settings["rest.port"], settings["jobmanager.rpc.port"]) == (8084, 6123)
 
 
+def test_pages_of_other_origins_cannot_read_responses():
+    """Flink's default, *, lets any page in the user's browser read jar ids, session handles and results."""
+    settings = config(build().service("flink_jobmanager"))
+    assert settings["web.access-control-allow-origin"] == "http://flink_jobmanager:8084"
+
+
 def test_default_ports_of_the_lab_are_unique():
     ports = [endpoint.port for endpoints in ENDPOINTS.values() for endpoint in endpoints]
     assert len(ports) == len(set(ports))
