@@ -11,6 +11,19 @@ from infra.targets.runtime import indent_log_lines
 
 _END = 64 * 1024
 
+BACKUPS = 2
+"""Rotated logs of a program: `log.1`, the newest, and `log.2`, as supervisord names them."""
+
+
+def rotate(log: Path) -> None:
+    """Make a log the newest of its backups, and delete the oldest one; does nothing if it is missing or empty."""
+    if not log.exists() or not log.stat().st_size:
+        return
+    names = [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, BACKUPS + 1))]
+    for older, newer in zip(reversed(names), reversed(names[:-1]), strict=False):
+        if newer.exists():
+            newer.replace(older)
+
 
 def log_tail(log: Path, lines: int = 25) -> str:
     """Return the last lines of a log, indented by two spaces, or a note that it is empty or missing."""

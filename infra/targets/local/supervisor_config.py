@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from infra.targets.local.log_files import BACKUPS
+
 MAX_SOCKET_PATH_BYTES = 100
 """AF_UNIX paths are limited to 104 to 108 bytes, and supervisord appends a suffix while binding."""
 
@@ -89,7 +91,7 @@ killasgroup=true
 redirect_stderr=true
 stdout_logfile={folder / "log"}
 stdout_logfile_maxbytes=10MB
-stdout_logfile_backups=2
+stdout_logfile_backups={BACKUPS}
 """
 
 

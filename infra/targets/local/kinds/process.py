@@ -13,7 +13,7 @@ from infra.provider.connections import accepts_connections
 from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs
-from infra.targets.local.log_files import log_tail
+from infra.targets.local.log_files import log_tail, rotate
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.local.supervisor_config import Program
 from infra.targets.runtime import State
@@ -40,7 +40,7 @@ class ProcessKind(Kind[ProcessInputs]):
             # The other process would answer the readiness probe.
             raise PreflightError(f"{inputs.program} cannot start: " + "; ".join(busy))
         self._write_files(inputs)
-        log.unlink(missing_ok=True)
+        rotate(log)
         try:
             supervisor.add(
                 Program(
