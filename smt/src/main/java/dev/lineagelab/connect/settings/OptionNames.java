@@ -6,9 +6,7 @@ public final class OptionNames {
   /** Prefix of the names in worker properties and system properties. */
   public static final String PREFIX = "openlineage.";
 
-  /**
-   * Prefix of options of the plugin's own Kafka clients, such as {@code kafka.security.protocol}.
-   */
+  /** Prefix of options of the Kafka producer of events, such as {@code kafka.security.protocol}. */
   public static final String KAFKA_PREFIX = "kafka.";
 
   public static final String ENABLED = "enabled";

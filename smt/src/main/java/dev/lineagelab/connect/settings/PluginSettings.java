@@ -29,7 +29,7 @@ public final class PluginSettings {
   private PluginSettings(
       final AbstractConfig config,
       final WorkerProperties worker,
-      final Map<String, Object> kafkaClients) {
+      final Map<String, Object> eventClients) {
     enabled = config.getBoolean(OptionNames.ENABLED);
     jobNamespace =
         firstNonEmpty(
@@ -41,8 +41,8 @@ public final class PluginSettings {
     pollInterval = Duration.ofMillis(config.getLong(OptionNames.POLL_INTERVAL_MS));
     transformOnlyAfter = Duration.ofMillis(config.getLong(OptionNames.TRANSFORM_ONLY_AFTER_MS));
     registry = RegistrySettings.of(config, worker);
-    state = StateSettings.of(config, kafkaClients);
-    transport = TransportSettings.of(config, kafkaClients);
+    state = StateSettings.of(config, worker.clients());
+    transport = TransportSettings.of(config, eventClients);
     queue = QueueSettings.of(config);
   }
 
@@ -57,7 +57,7 @@ public final class PluginSettings {
   public static PluginSettings of(
       final Map<String, String> options, final WorkerProperties worker) {
     final AbstractConfig config = new AbstractConfig(OptionDefinitions.all(), options, false);
-    return new PluginSettings(config, worker, worker.clients(options));
+    return new PluginSettings(config, worker, worker.eventClients(options));
   }
 
   private static DatasetNamespaces namespaces(

@@ -11,8 +11,10 @@ public final class WorkerProperties {
   /** Properties of a worker on which only the transform is installed. */
   public static final WorkerProperties UNKNOWN = new WorkerProperties(Map.of());
 
+  private static final String BOOTSTRAP = "bootstrap.servers";
+
   private static final List<String> OF_CLIENTS =
-      List.of("bootstrap.servers", "security.", "sasl.", "ssl.", "client.dns.lookup");
+      List.of(BOOTSTRAP, "security.", "sasl.", "ssl.", "client.dns.lookup");
 
   private final Map<String, String> properties;
 
@@ -52,10 +54,20 @@ public final class WorkerProperties {
   }
 
   /**
-   * Return the options of the plugin's own Kafka clients: the worker's, overridden by those with
-   * the prefix {@code kafka.}.
+   * Return the options of the producer of events: those with the prefix {@code kafka.}, and the
+   * worker's unless they name another cluster, which must not receive the worker's credentials.
    */
-  Map<String, Object> clients(final Map<String, String> options) {
+  Map<String, Object> eventClients(final Map<String, String> options) {
+    final Map<String, String> own = withPrefix(options, OptionNames.KAFKA_PREFIX);
+    final String servers = own.get(BOOTSTRAP);
+    final boolean isWorkersCluster = servers == null || servers.equals(properties.get(BOOTSTRAP));
+    final Map<String, Object> clients = isWorkersCluster ? clients() : new HashMap<>();
+    clients.putAll(own);
+    return clients;
+  }
+
+  /** Return the options of Kafka clients that use the worker's own cluster. */
+  Map<String, Object> clients() {
     final Map<String, Object> clients = new HashMap<>();
     properties.forEach(
         (name, value) -> {
@@ -63,7 +75,6 @@ public final class WorkerProperties {
             clients.put(name, value);
           }
         });
-    clients.putAll(withPrefix(options, OptionNames.KAFKA_PREFIX));
     return clients;
   }
 

@@ -244,4 +244,41 @@ class PluginSettingsTest {
     assertThat(OptionSources.fromProcess(new Properties(), both))
         .containsOnly(Map.entry("transport.url", "http://own:1"));
   }
+
+  @Test
+  void optionsOfTheEventProducerDoNotReachClientsOfTheWorkersCluster() {
+    final WorkerProperties worker =
+        new WorkerProperties(
+            Map.of(
+                "bootstrap.servers", "own:9092",
+                "security.protocol", "SASL_SSL",
+                "sasl.jaas.config", "hush"));
+    final Map<String, String> options =
+        Map.of(
+            "transport.type", "kafka",
+            "kafka.bootstrap.servers", "other:9092",
+            "kafka.acks", "1");
+    final PluginSettings found = PluginSettings.of(options, worker);
+    assertThat(found.state().clients())
+        .isEqualTo(
+            Map.of(
+                "bootstrap.servers", "own:9092",
+                "security.protocol", "SASL_SSL",
+                "sasl.jaas.config", "hush"));
+    assertThat(found.transport().kafka().clients())
+        .isEqualTo(Map.of("bootstrap.servers", "other:9092", "acks", "1"));
+  }
+
+  @Test
+  void theEventProducerHasTheWorkersCredentialsForTheWorkersCluster() {
+    final WorkerProperties worker =
+        new WorkerProperties(
+            Map.of("bootstrap.servers", "own:9092", "security.protocol", "SASL_SSL"));
+    assertThat(
+            PluginSettings.of(Map.of("transport.type", "kafka", "kafka.acks", "1"), worker)
+                .transport()
+                .kafka()
+                .clients())
+        .containsOnlyKeys("bootstrap.servers", "security.protocol", "acks");
+  }
 }
