@@ -79,8 +79,8 @@ public final class PluginRuntime {
     LOG.info(
         "Lineage by the transform alone, as the REST extension is not configured"
             + " (rest.extension.classes). Unknown are: why a task ended, failures before the first"
-            + " record, a connector's class, topics and other transforms, and other workers. Runs end"
-            + " with this worker.");
+            + " record, a connector's class, topics and other transforms, and other workers. Runs"
+            + " end with this worker.");
     return new JmxConnectCluster(OBSERVATIONS, pluginId, System::currentTimeMillis);
   }
 
@@ -126,10 +126,14 @@ public final class PluginRuntime {
     if (worker.group().isEmpty()) {
       LOG.info(
           "Standalone worker: its runs are identified by its address. It has no config topic, so a"
-              + " connector that is deleted and created again between two polls continues its run.");
+              + " connector that is deleted and created again between two polls continues its"
+              + " run.");
     }
     return new RestConnectCluster(
-        state, worker, ConfigTopicReader.open(worker, settings.state(), pluginId));
+        state,
+        worker,
+        ConfigTopicReader.open(worker, settings.state(), pluginId),
+        System::currentTimeMillis);
   }
 
   private static AgentContext context(final ConnectorSettings settings) {

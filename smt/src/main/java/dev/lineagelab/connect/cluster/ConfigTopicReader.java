@@ -21,9 +21,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects deletions in the worker's config topic, as polling misses a connector that is deleted and
- * created again between two polls. Reads keys and tombstones only, never the values, whose format
- * is internal to Connect.
+ * Detects changes and deletions in the worker's config topic: polling misses a connector that is
+ * deleted and created again between two polls, and asking for every configuration at every poll is
+ * work for the herder. Reads keys and tombstones only, never the values, whose format is internal
+ * to Connect.
  */
 public final class ConfigTopicReader implements DeletionDetector {
   private static final Logger LOG = LoggerFactory.getLogger(ConfigTopicReader.class);
@@ -34,6 +35,7 @@ public final class ConfigTopicReader implements DeletionDetector {
   private final Consumer<byte[], byte[]> consumer;
   private final Set<String> deleted = new HashSet<>();
   private final Set<String> recreated = new HashSet<>();
+  private final Set<String> changed = new HashSet<>();
   private final String topic;
   private boolean isTopicNew;
   private boolean isAssigned;
@@ -74,8 +76,8 @@ public final class ConfigTopicReader implements DeletionDetector {
       if (!isFailing) {
         isFailing = true;
         LOG.warn(
-            "Cannot read config topic {}: a connector that is deleted and recreated between two polls"
-                + " continues its run: {}",
+            "Cannot read config topic {}: a connector that is deleted and recreated between two"
+                + " polls continues its run: {}",
             topic,
             e.toString());
       }
@@ -111,6 +113,7 @@ public final class ConfigTopicReader implements DeletionDetector {
       return;
     }
     final String connector = key.substring(KEY_PREFIX.length());
+    changed.add(connector);
     if (message.value() == null) {
       deleted.add(connector);
     } else if (deleted.remove(connector)) {
@@ -128,6 +131,18 @@ public final class ConfigTopicReader implements DeletionDetector {
     final Set<String> taken = Set.copyOf(recreated);
     recreated.clear();
     return taken;
+  }
+
+  @Override
+  public Set<String> takeChanged() {
+    final Set<String> taken = Set.copyOf(changed);
+    changed.clear();
+    return taken;
+  }
+
+  @Override
+  public boolean isReading() {
+    return isAssigned && !isFailing;
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.lineagelab.connect.cluster;
 
 import java.util.Set;
 
-/** Detects connectors that are deleted and created again between two polls. Not thread-safe. */
+/** Detects changed, deleted and recreated connectors between two polls. Not thread-safe. */
 public interface DeletionDetector extends AutoCloseable {
   /** Read the deletions since the last call. Never throws. */
   void poll();
@@ -13,6 +13,12 @@ public interface DeletionDetector extends AutoCloseable {
 
   /** Connectors that were deleted and created again since the last call. */
   Set<String> takeRecreated();
+
+  /** Connectors whose configuration was written since the last call. */
+  Set<String> takeChanged();
+
+  /** Return whether every change is detected at present. */
+  boolean isReading();
 
   @Override
   void close();
@@ -33,6 +39,16 @@ public interface DeletionDetector extends AutoCloseable {
         @Override
         public Set<String> takeRecreated() {
           return Set.of();
+        }
+
+        @Override
+        public Set<String> takeChanged() {
+          return Set.of();
+        }
+
+        @Override
+        public boolean isReading() {
+          return false;
         }
 
         @Override

@@ -4,16 +4,17 @@ package dev.lineagelab.connect.cluster;
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
-import dev.lineagelab.connect.runs.AggregateState;
 import dev.lineagelab.connect.runs.ConnectorStatus;
 import dev.lineagelab.connect.runs.TaskStatus;
 import dev.lineagelab.connect.settings.WorkerProperties;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.LongSupplier;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.errors.NotFoundException;
 import org.apache.kafka.connect.health.ConnectClusterState;
@@ -25,20 +26,28 @@ public final class RestConnectCluster implements ConnectCluster {
 
   private final ConnectClusterState state;
   private final DeletionDetector deletions;
+  private final ConfigCache configs;
   private final String group;
   private final Set<String> ledConnectors = new HashSet<>();
   private final String standaloneId;
-  private String workerId;
+  private final WorkerIdentity worker;
 
+  /**
+   * Create a view of the connectors.
+   *
+   * @param clock in milliseconds
+   */
   public RestConnectCluster(
       final ConnectClusterState state,
-      final WorkerProperties worker,
-      final DeletionDetector deletions) {
+      final WorkerProperties properties,
+      final DeletionDetector deletions,
+      final LongSupplier clock) {
     this.state = state;
     this.deletions = deletions;
-    this.group = worker.group();
-    this.workerId = WorkerId.of(worker);
-    this.standaloneId = workerId;
+    this.configs = new ConfigCache(deletions, this::config, clock);
+    this.group = properties.group();
+    this.standaloneId = WorkerId.of(properties);
+    this.worker = new WorkerIdentity(standaloneId);
   }
 
   @Override
@@ -46,7 +55,9 @@ public final class RestConnectCluster implements ConnectCluster {
     try {
       deletions.poll();
       final Map<String, ConnectorSnapshot> snapshots = new TreeMap<>();
-      for (final String connector : state.connectors()) {
+      final Collection<String> connectors = state.connectors();
+      configs.update(connectors);
+      for (final String connector : connectors) {
         if (!deletions.isDeleted(connector)) {
           snapshot(connector).ifPresent(found -> snapshots.put(connector, found));
         }
@@ -59,7 +70,7 @@ public final class RestConnectCluster implements ConnectCluster {
 
   /** Snapshot of a connector; empty if it was deleted since it was listed. */
   private Optional<ConnectorSnapshot> snapshot(final String connector) {
-    final Map<String, String> config = config(connector);
+    final Map<String, String> config = configs.get(connector);
     if (config == null) {
       return Optional.empty();
     }
@@ -125,24 +136,15 @@ public final class RestConnectCluster implements ConnectCluster {
   }
 
   /**
-   * The leader is the worker that Connect assigned the connector to: only it has the connector's
-   * metrics. A connector whose creation failed has no metrics; its status names the worker. Between
-   * two owners the old one stays leader until the status names another.
+   * The leader is the worker that Connect assigned the connector to, which its status names.
+   * Between two owners the old one stays leader until the status names another.
    */
   @Override
   public boolean isLeaderFor(final String connector, final ConnectorStatus status) {
-    if (ConnectMetrics.hasConnector(connector)) {
-      if (status.worker() != null && "RUNNING".equals(status.state())) {
-        // Connect's own id of this worker is more reliable than the one from its properties.
-        workerId = status.worker();
-      }
+    worker.observe(connector, status, ConnectMetrics.hasConnector(connector));
+    if (worker.id().equals(status.worker())) {
       ledConnectors.add(connector);
-      return true;
-    }
-    final boolean isHere = workerId.equals(status.worker());
-    if (isHere && status.aggregateState() == AggregateState.FAILED) {
-      ledConnectors.add(connector);
-    } else if (!isHere && status.worker() != null) {
+    } else if (status.worker() != null) {
       ledConnectors.remove(connector);
     }
     return ledConnectors.contains(connector);

@@ -13,9 +13,11 @@ class WorkerIdTest {
   @ParameterizedTest
   @CsvSource({
     "http://127.0.0.1:8083, , , 127.0.0.1:8083",
-    "'https://[::1]:8443,http://b:2', , , [::1]:8443",
+    "'https://[::1]:8443,http://b:2', , , b:2",
+    "'https://[::1]:8443', , , [::1]:8443",
     "http://0.0.0.0:8083, connect, , connect:8083",
     "http://:8083, connect, 18083, connect:18083",
+    "http://:8083, '10.0.0.1 ', , 10.0.0.1:8083",
   })
   void derivesTheAdvertisedAddress(
       final String listeners, final String host, final String port, final String expected) {
