@@ -6,6 +6,7 @@ import pytest
 from infra.services.connect import worker as connect
 from tests.connect.cluster import Cluster, lines_of, sink, source, struct, with_lineage
 from tests.connect.conftest import delete_and_verify
+from tests.connect.endpoint import Behaviour
 from tests.connect.event_history import names, schema
 from tests.connect.processes import await_ready, local_site, start
 from tests.connect.rest import Rest, until
@@ -22,12 +23,13 @@ class Group:
         self._ports = ports
         self._folder = folder
         self._started = {}
+        self.properties = {}
 
     def start(self, *workers):
         """Start workers in parallel and wait until all are ready. A known name restarts that worker."""
         for name in workers:
             site = self._site(name)
-            options = lineage_options(self.cluster.endpoint.url, self.name)
+            options = lineage_options(self.cluster.endpoint.url, self.name) | self.properties
             service = worker(site, self._plugin_path, options, self.cluster.bootstrap, self.name)
             self._started[name] = (site, start(service, site))
         for name in workers:
@@ -145,3 +147,38 @@ def test_connector_deleted_without_a_leader(group, name):
     group.kill(owner)
     cluster.rest.delete(name)
     cluster.await_transitions(name, "1 START", "1 ABORT")
+
+
+def test_leader_without_jmx_reporter(group, name):
+    cluster = group.cluster
+    group.properties = {"metric.reporters": ""}
+    group.start("one")
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name)))
+    cluster.await_transitions(name, "1 START")
+    cluster.rest.delete(name)
+    cluster.await_transitions(name, "1 START", "1 ABORT")
+
+
+def test_failure_reaches_the_service_after_an_outage_and_a_crash(group, name):
+    cluster, endpoint = group.cluster, group.cluster.endpoint
+    group.properties = {"openlineage.retry.timeout.ms": 0}
+    group.start("one")
+    cluster.topic(name)
+    connector = with_lineage(source(name, fail__at="records", fail__after__records=5))
+    endpoint.set_behaviour(Behaviour.RESET)
+    try:
+        cluster.rest.create(name, connector)
+        until(lambda: "FAILED" in cluster.rest.states(name), "the task to fail")
+        attempts = endpoint.requests
+        until(lambda: endpoint.requests > attempts + 3, "the events to expire")
+        group.kill("one")
+    finally:
+        endpoint.set_behaviour(Behaviour.ACCEPT)
+    assert cluster.history(name).events == []
+    group.start("one")
+    cluster.await_event(name, "of the failure", lambda event: event["eventType"] == "FAIL")
+    first = cluster.history(name).runs[0]
+    ends = [event for event in cluster.history(name).events if event["run"]["runId"] == first]
+    assert [event["eventType"] for event in ends][-1] == "FAIL"
+    cluster.rest.delete(name)

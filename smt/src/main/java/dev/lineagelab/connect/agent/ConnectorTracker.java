@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.agent;
 
 import dev.lineagelab.connect.cluster.ConnectorSnapshot;
+import dev.lineagelab.connect.events.EventWriter;
 import dev.lineagelab.connect.events.LineageSnapshot;
 import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.metrics.RecordCounts;
@@ -19,6 +20,7 @@ import dev.lineagelab.connect.runs.StateDebouncer;
 import dev.lineagelab.connect.runs.Transition;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
+import dev.lineagelab.connect.state.TerminalEvent;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -84,7 +86,8 @@ final class ConnectorTracker {
             .configChanged(isConfigChanged)
             .changed(snapshot.changeSince(lastReported).orElse(null))
             .heartbeatDue(now - run.lastEvent() >= settings.eventInterval().toMillis());
-    return apply(RunStateMachine.next(run, input), snapshot, counts);
+    final Transition transition = RunStateMachine.next(run, input);
+    return isFenced(run, transition) ? List.of() : apply(transition, snapshot, counts);
   }
 
   /** Process a poll that did not find the connector. No event is due until that is debounced. */
@@ -95,7 +98,8 @@ final class ConnectorTracker {
       return List.of();
     }
     final LineageSnapshot snapshot = lastWithCurrentLineage();
-    return apply(RunStateMachine.next(run, unchanged(current, snapshot, now)), snapshot, counts);
+    final Transition transition = RunStateMachine.next(run, unchanged(current, snapshot, now));
+    return isFenced(run, transition) ? List.of() : apply(transition, snapshot, counts);
   }
 
   /** Final event before this worker stops; the run stays open for the next leader. */
@@ -153,16 +157,31 @@ final class ConnectorTracker {
       final Transition transition,
       final LineageSnapshot snapshot,
       final Supplier<RecordCounts> counts) {
-    state.saveRun(connector, transition.state());
     final LineageSnapshot previous = last == null ? snapshot : last;
     last = snapshot;
-    if (transition.events().isEmpty()) {
-      return List.of();
-    }
-    final RecordCounts total = counts.get();
-    return transition.events().stream()
-        .map(due -> event(due, due.usesPreviousSnapshot() ? previous : snapshot, total))
-        .toList();
+    final RecordCounts total = transition.events().isEmpty() ? null : counts.get();
+    final List<RunEvent> events =
+        transition.events().stream()
+            .map(due -> event(due, due.usesPreviousSnapshot() ? previous : snapshot, total))
+            .toList();
+    // Stored first: a worker that is killed in between has not lost the end of the run.
+    events.stream().filter(event -> event.due().type().isTerminal()).forEach(this::saveTerminal);
+    state.saveRun(connector, transition.state());
+    return events;
+  }
+
+  private void saveTerminal(final RunEvent event) {
+    state.saveTerminal(
+        new TerminalEvent(connector, event.due().generation(), EventWriter.write(event)));
+  }
+
+  /**
+   * Return whether another worker has changed the run, which this one, suspended meanwhile, has not
+   * read before.
+   */
+  private boolean isFenced(final RunState run, final Transition transition) {
+    final boolean isChange = transition.events().stream().anyMatch(due -> !due.isPeriodic());
+    return isChange && state.catchUp() && !state.run(connector).equals(run);
   }
 
   private RunEvent event(

@@ -4,7 +4,6 @@ package dev.lineagelab.connect.agent;
 import dev.lineagelab.connect.cluster.ConnectCluster;
 import dev.lineagelab.connect.cluster.ConnectorSnapshot;
 import dev.lineagelab.connect.cluster.JmxConnectCluster;
-import dev.lineagelab.connect.events.EventWriter;
 import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.metrics.RecordCounts;
@@ -16,7 +15,6 @@ import dev.lineagelab.connect.tasks.RecordTotals;
 import dev.lineagelab.connect.tasks.TaskId;
 import dev.lineagelab.connect.tasks.TaskObservation;
 import dev.lineagelab.connect.tasks.TaskObservations;
-import dev.lineagelab.connect.transport.OutgoingEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,6 +30,9 @@ final class LineageAgent {
   /** Milliseconds within which the leader of a deleted connector ends the run itself. */
   private static final long ORPHAN_GRACE_MS = 10_000;
 
+  /** Milliseconds between two polls after which other workers may have taken over. */
+  private static final long SUSPENDED_MS = 10_000;
+
   private final ConnectCluster cluster;
   private final SharedState state;
   private final AgentContext context;
@@ -39,7 +40,7 @@ final class LineageAgent {
   private final TaskObservations observations;
   private final RecordTotals totals;
   private final SchemaVersionEnricher enricher;
-  private final Emitters emitters = new Emitters();
+  private final EventSender sender;
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
   private final ShortLivedConnectors shortLived;
@@ -47,6 +48,7 @@ final class LineageAgent {
   private final Set<String> failing = new TreeSet<>();
   private final Object lock = new Object();
   private long countsSavedAt;
+  private long polledAt;
   private boolean isClosed;
 
   LineageAgent(final ConnectCluster cluster, final SharedState state, final AgentContext context) {
@@ -56,6 +58,7 @@ final class LineageAgent {
     this.settings = context.settings();
     this.observations = context.observations();
     this.totals = context.totals();
+    this.sender = new EventSender(state);
     this.shortLived = new ShortLivedConnectors(observations, state);
     this.enricher = new SchemaVersionEnricher(settings.ofWorker().registry().requestsPerMinute());
   }
@@ -72,7 +75,7 @@ final class LineageAgent {
       if (isClosed) {
         return;
       }
-      state.poll();
+      readState(now);
       saveObservations();
       saveCounts(snapshots.keySet(), now);
       recreated.addAll(cluster.takeRecreated());
@@ -84,7 +87,33 @@ final class LineageAgent {
       }
       trackShortLived(snapshots.keySet(), now);
       endOrphans(snapshots.keySet(), now);
+      sender.takeOver(
+          name -> isResponsible(name, snapshots.get(name)),
+          name -> settingsOf(snapshots.get(name)),
+          now);
+      sender.send();
     }
+  }
+
+  /** Read what other workers have written: all of it if this one may have been suspended. */
+  private void readState(final long now) {
+    if (polledAt > 0 && now - polledAt > SUSPENDED_MS) {
+      state.catchUp();
+    } else {
+      state.poll();
+    }
+    polledAt = now;
+  }
+
+  /**
+   * Return whether this worker leads a connector; all workers are responsible for one that is gone.
+   */
+  private boolean isResponsible(final String name, final ConnectorSnapshot snapshot) {
+    return snapshot == null || cluster.isLeaderFor(name, snapshot.status());
+  }
+
+  private PluginSettings settingsOf(final ConnectorSnapshot snapshot) {
+    return snapshot == null ? settings.ofWorker() : settings.of(snapshot.definition());
   }
 
   /** Run an action so that its failure does not affect other connectors. */
@@ -112,18 +141,20 @@ final class LineageAgent {
     }
   }
 
-  /** Share this worker's counts of connectors led by other workers, twice per interval. */
+  /** Share this worker's counts of connectors led by other workers, once per interval. */
   private void saveCounts(final Set<String> connectors, final long now) {
-    if (now - countsSavedAt < settings.ofWorker().eventInterval().toMillis() / 2) {
+    if (now - countsSavedAt < settings.ofWorker().eventInterval().toMillis()) {
       return;
     }
     countsSavedAt = now;
+    final Map<String, RecordCounts> counts = new TreeMap<>();
     for (final String connector : connectors) {
       final RecordCounts own = ownCounts(connector);
       if (!own.equals(RecordCounts.NONE) && !trackers.containsKey(connector)) {
-        state.saveCounts(connector, own);
+        counts.put(connector, own);
       }
     }
+    state.saveCounts(counts, now);
   }
 
   private RecordCounts ownCounts(final String connector) {
@@ -151,6 +182,10 @@ final class LineageAgent {
       trackers.remove(name);
       return;
     }
+    if (!trackers.containsKey(name) && !state.catchUp()) {
+      // The run may have been continued by another worker: retried at the next poll.
+      return;
+    }
     if (isIncluded || trackers.containsKey(name)) {
       send(tracker(name).poll(snapshot, own, isRecreated, () -> allCounts(name), now));
     }
@@ -159,16 +194,13 @@ final class LineageAgent {
   private ConnectorTracker tracker(final String name) {
     return trackers.computeIfAbsent(
         name,
-        connector -> {
-          // Another worker may have led the connector until now.
-          state.catchUp();
-          return new ConnectorTracker(
-              connector,
-              cluster.id(),
-              new LineageCache(context.extractor(), enricher, state),
-              state,
-              reportedCounts(connector));
-        });
+        connector ->
+            new ConnectorTracker(
+                connector,
+                cluster.id(),
+                new LineageCache(context.extractor(), enricher, state),
+                state,
+                reportedCounts(connector)));
   }
 
   private void trackAbsent(final String name, final long now) {
@@ -186,6 +218,7 @@ final class LineageAgent {
     final Set<String> known = new TreeSet<>(present);
     known.addAll(trackers.keySet());
     for (final String name : shortLived.takeEnded(known)) {
+      state.catchUp();
       final ConnectorSnapshot snapshot = JmxConnectCluster.endedSnapshot(observations, name);
       final PluginSettings own = settings.of(snapshot.definition());
       if (own.enabled()) {
@@ -207,33 +240,20 @@ final class LineageAgent {
         continue;
       }
       if (now - orphans.computeIfAbsent(name, unused -> now) >= ORPHAN_GRACE_MS) {
-        state.catchUp();
-        if (state.openRuns().contains(name)) {
+        if (state.catchUp() && state.openRuns().contains(name)) {
           OrphanedRun.end(name, state)
-              .ifPresent(event -> emitters.of(settings.ofWorker()).emit(event));
+              .ifPresent(event -> sender.add(settings.ofWorker(), jobOf(name), event));
         }
       }
     }
   }
 
+  private String jobOf(final String connector) {
+    return settings.ofWorker().jobNamespace() + "/" + connector;
+  }
+
   private void send(final List<RunEvent> events) {
-    for (final RunEvent event : events) {
-      final String name = event.connectorName();
-      final String json = EventWriter.write(event);
-      final String job = event.jobNamespace() + "/" + name;
-      emitters.of(settings.of(event.snapshot().connector())).emit(new OutgoingEvent(job, json));
-      if (!event.due().isPeriodic()) {
-        LOG.info(
-            "{} of run {} of connector {}: {}",
-            event.due().type(),
-            event.runId(),
-            name,
-            event.due().reason());
-        if (!event.due().type().isTerminal()) {
-          state.saveLastEvent(name, json);
-        }
-      }
-    }
+    events.forEach(sender::add);
   }
 
   /** Send a final event of each run and all queued events, within the shutdown timeout. */
@@ -247,7 +267,7 @@ final class LineageAgent {
       trackers.forEach(
           (name, tracker) -> isolated(name, () -> send(tracker.flush(() -> allCounts(name), now))));
       enricher.close();
-      emitters.close();
+      sender.close();
       state.close();
     }
   }

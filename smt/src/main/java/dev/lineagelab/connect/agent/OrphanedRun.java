@@ -11,7 +11,7 @@ import dev.lineagelab.connect.runs.RunState;
 import dev.lineagelab.connect.runs.RunStateMachine;
 import dev.lineagelab.connect.runs.Transition;
 import dev.lineagelab.connect.state.SharedState;
-import dev.lineagelab.connect.transport.OutgoingEvent;
+import dev.lineagelab.connect.state.TerminalEvent;
 import java.time.Instant;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -25,24 +25,29 @@ final class OrphanedRun {
   private OrphanedRun() {}
 
   /** End the run with the content of its last event; empty if that was not stored. */
-  static Optional<OutgoingEvent> end(final String connector, final SharedState state) {
-    final RunState run = state.run(connector);
+  static Optional<TerminalEvent> end(final String connector, final SharedState state) {
+    final RunState run = state.storedRun(connector);
     final Optional<String> lastEvent = state.lastEvent(connector);
     final Transition transition =
         RunStateMachine.next(
             run, RunInput.of(AggregateState.ABSENT, run.datasets(), run.config(), run.lastEvent()));
+    final Optional<TerminalEvent> end =
+        lastEvent
+            .filter(event -> !transition.events().isEmpty())
+            .flatMap(event -> aborted(event, transition.events().get(0).time()))
+            .map(json -> new TerminalEvent(connector, run.generation(), json));
+    end.ifPresent(state::saveTerminal);
     state.saveRun(connector, transition.state());
     state.remove(connector);
-    if (lastEvent.isEmpty() || transition.events().isEmpty()) {
+    if (end.isEmpty()) {
       LOG.warn(
           "Cannot send the end of the run of deleted connector {}: no event of it is stored",
           connector);
-      return Optional.empty();
     }
-    return aborted(lastEvent.get(), transition.events().get(0).time());
+    return end;
   }
 
-  private static Optional<OutgoingEvent> aborted(final String lastEvent, final long time) {
+  private static Optional<String> aborted(final String lastEvent, final long time) {
     try {
       final ObjectNode event = (ObjectNode) JSON.readTree(lastEvent);
       event.put("eventType", "ABORT");
@@ -51,8 +56,7 @@ final class OrphanedRun {
         facet.put("reason", "the connector was deleted while no worker was there to see it");
         facet.remove("records");
       }
-      final String job = event.at("/job/namespace").asText() + "/" + event.at("/job/name").asText();
-      return Optional.of(new OutgoingEvent(job, event.toString()));
+      return Optional.of(event.toString());
     } catch (final JsonProcessingException | ClassCastException e) {
       LOG.warn("Cannot read the stored last event of a run: {}", e.toString());
       return Optional.empty();

@@ -15,7 +15,8 @@ public record RunState(
   /** State before a connector's first run. */
   public static final RunState INITIAL = new RunState(0, RunPhase.NONE, "", "", 0);
 
-  RunState withPhase(final RunPhase other) {
+  /** Copy in another phase. */
+  public RunState withPhase(final RunPhase other) {
     return new RunState(generation, other, datasets, config, lastEvent);
   }
 
@@ -25,6 +26,20 @@ public record RunState(
 
   RunState withFingerprints(final String newDatasets, final String newConfig) {
     return new RunState(generation, phase, newDatasets, newConfig, lastEvent);
+  }
+
+  /**
+   * Return whether this state is not older than another one of the same connector: generations
+   * grow, and a run that has ended never continues.
+   */
+  public boolean isAtLeast(final RunState other) {
+    return generation > other.generation
+        || generation == other.generation && (!phase.isOpen() || other.phase.isOpen());
+  }
+
+  /** Return whether only the time of the last event differs from that of another state. */
+  public boolean differsInTimeOnly(final RunState other) {
+    return withLastEvent(other.lastEvent).equals(other);
   }
 
   /** The next run, begun at {@code now}. */

@@ -11,13 +11,19 @@ final class InMemoryStateLog implements StateLog {
   }
 
   @Override
+  public void flush() {
+    // There is nothing to write.
+  }
+
+  @Override
   public void poll(final BiConsumer<String, String> consumer) {
     // No other worker writes to it.
   }
 
   @Override
-  public void catchUp(final BiConsumer<String, String> consumer) {
+  public boolean catchUp(final BiConsumer<String, String> consumer) {
     // No other worker writes to it.
+    return true;
   }
 
   @Override

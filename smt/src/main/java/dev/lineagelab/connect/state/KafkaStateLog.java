@@ -28,7 +28,11 @@ final class KafkaStateLog implements StateLog {
   private static final Logger LOG = LoggerFactory.getLogger(KafkaStateLog.class);
   private static final String WRITER = "writer";
   private static final int REQUEST_TIMEOUT_MS = 3000;
+  private static final int LINGER_MS = 20;
+
+  /** Time without a record after which reading to the end fails. */
   private static final Duration CATCH_UP_TIMEOUT = Duration.ofSeconds(10);
+
   private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(300);
 
   private final String topic;
@@ -95,7 +99,8 @@ final class KafkaStateLog implements StateLog {
     options.put("max.block.ms", REQUEST_TIMEOUT_MS);
     options.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
     options.put("delivery.timeout.ms", 2 * REQUEST_TIMEOUT_MS);
-    options.put("linger.ms", 0);
+    // Records of one poll are compressed and sent together.
+    options.put("linger.ms", LINGER_MS);
     return options;
   }
 
@@ -112,6 +117,14 @@ final class KafkaStateLog implements StateLog {
                   "Cannot write lineage state {} to topic {}: {}", key, topic, failure.toString());
             }
           });
+    } catch (final KafkaException e) {
+      failed("write", e);
+    }
+  }
+
+  @Override
+  public void flush() {
+    try {
       producer.flush();
     } catch (final KafkaException e) {
       failed("write", e);
@@ -124,27 +137,37 @@ final class KafkaStateLog implements StateLog {
   }
 
   @Override
-  public void catchUp(final BiConsumer<String, String> handler) {
-    final long deadline = System.nanoTime() + CATCH_UP_TIMEOUT.toNanos();
+  public boolean catchUp(final BiConsumer<String, String> handler) {
     try {
       final Map<TopicPartition, Long> ends =
           consumer.endOffsets(partitions, Duration.ofMillis(REQUEST_TIMEOUT_MS));
-      while (!hasReached(ends)
-          && System.nanoTime() < deadline
-          && read(handler, Duration.ofMillis(100))) {
-        // Repeat until everything written before the call is read.
+      long left = distance(ends);
+      long progressAt = System.nanoTime();
+      while (left > 0 && System.nanoTime() - progressAt < CATCH_UP_TIMEOUT.toNanos()) {
+        if (!read(handler, Duration.ofMillis(100))) {
+          return false;
+        }
+        final long now = distance(ends);
+        progressAt = now < left ? System.nanoTime() : progressAt;
+        left = now;
       }
+      return left == 0;
     } catch (final KafkaException e) {
       failed("read", e);
+      return false;
     }
   }
 
-  private boolean hasReached(final Map<TopicPartition, Long> ends) {
+  /** Offsets between the position of the consumer and the ends; 0 if all are reached. */
+  private long distance(final Map<TopicPartition, Long> ends) {
     return ends.entrySet().stream()
-        .allMatch(
+        .mapToLong(
             end ->
-                consumer.position(end.getKey(), Duration.ofMillis(REQUEST_TIMEOUT_MS))
-                    >= end.getValue());
+                Math.max(
+                    0,
+                    end.getValue()
+                        - consumer.position(end.getKey(), Duration.ofMillis(REQUEST_TIMEOUT_MS))))
+        .sum();
   }
 
   private boolean read(final BiConsumer<String, String> handler, final Duration wait) {
@@ -168,7 +191,8 @@ final class KafkaStateLog implements StateLog {
     if (!isFailing) {
       isFailing = true;
       LOG.warn(
-          "Cannot {} lineage state in topic {}; runs continue from memory until it is available: {}",
+          "Cannot {} lineage state in topic {}; runs continue from memory until it is available:"
+              + " {}",
           operation,
           topic,
           failure.toString());

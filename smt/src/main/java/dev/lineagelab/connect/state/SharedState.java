@@ -8,6 +8,7 @@ import dev.lineagelab.connect.runs.RunState;
 import dev.lineagelab.connect.settings.StateSettings;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,6 +25,9 @@ import org.slf4j.LoggerFactory;
 public final class SharedState implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedState.class);
 
+  /** Milliseconds between stored heartbeats of a run. */
+  private static final long HEARTBEAT_MS = 300_000;
+
   /** Time of observations that were written before this worker read the log. */
   private static final long BEFORE_START = 0;
 
@@ -31,8 +35,14 @@ public final class SharedState implements AutoCloseable {
   private final String group;
   private final String worker;
   private final Map<String, RunState> runs = new TreeMap<>();
+
+  /** Runs as the log has them, in which only some of the heartbeats are. */
+  private final Map<String, RunState> storedRuns = new HashMap<>();
+
   private final TopicObservations observations = new TopicObservations();
-  private final Map<String, Map<String, RecordCounts>> counts = new HashMap<>();
+  private final Map<String, WorkerCounts> counts = new TreeMap<>();
+  private final Set<StateKey> outdatedKeys = new HashSet<>();
+  private final TerminalEvents terminalEvents = new TerminalEvents();
   private final Map<String, String> lastEvents = new HashMap<>();
 
   SharedState(final StateLog log, final String group, final String worker) {
@@ -46,7 +56,8 @@ public final class SharedState implements AutoCloseable {
    * memory.
    *
    * @param worker unique id of this plugin instance
-   * @throws KafkaException Kafka did not respond; the call may be retried
+   * @throws KafkaException Kafka did not respond or not with the whole state; the call may be
+   *     retried
    */
   public static SharedState open(
       final StateSettings settings, final String group, final String worker) {
@@ -59,16 +70,20 @@ public final class SharedState implements AutoCloseable {
           throw e;
         }
         LOG.warn(
-            "Cannot use state topic {}; the state of runs is held in memory: no terminal event is sent"
-                + " when this worker stops, and workers do not share observed schemas. Allow the"
-                + " worker's user to create, read and write the topic, or create it with"
+            "Cannot use state topic {}; the state of runs is held in memory: no terminal event is"
+                + " sent when this worker stops, and workers do not share observed schemas. Allow"
+                + " the worker's user to create, read and write the topic, or create it with"
                 + " cleanup.policy=compact. {}",
             settings.topic(),
             e.toString());
       }
     }
     final SharedState state = new SharedState(log, group, worker);
-    state.catchUp();
+    if (!state.catchUp()) {
+      state.close();
+      throw new org.apache.kafka.common.errors.TimeoutException(
+          "topic " + settings.topic() + " could not be read to its end");
+    }
     return state;
   }
 
@@ -88,9 +103,18 @@ public final class SharedState implements AutoCloseable {
     log.poll((key, value) -> read(key, value, System.currentTimeMillis()));
   }
 
-  /** Read everything that other workers have written so far. */
-  public void catchUp() {
-    log.catchUp((key, value) -> read(key, value, BEFORE_START));
+  /**
+   * Read everything that other workers have written so far.
+   *
+   * @return false if not all of it could be read
+   */
+  public boolean catchUp() {
+    return log.catchUp((key, value) -> read(key, value, BEFORE_START));
+  }
+
+  /** Wait until all saved state is stored, or has failed. */
+  public void flush() {
+    log.flush();
   }
 
   private void read(final String text, final String value, final long time) {
@@ -109,19 +133,48 @@ public final class SharedState implements AutoCloseable {
       throws JsonProcessingException {
     final String connector = key.connector();
     switch (key.kind()) {
-      case StateKey.RUN -> put(runs, connector, value == null ? null : StateCodec.decodeRun(value));
+      case StateKey.RUN -> applyRun(connector, value == null ? null : StateCodec.decodeRun(value));
+      case StateKey.TERMINAL -> applyTerminal(connector, Long.parseLong(key.detail()), value);
       case StateKey.EVENT -> put(lastEvents, connector, value);
-      case StateKey.COUNTS ->
-          put(
-              of(counts, connector),
-              key.detail(),
-              value == null ? null : StateCodec.decodeCounts(value));
+      case StateKey.COUNTS -> applyCounts(key, value);
       case StateKey.TOPIC ->
           observations.put(
               connector,
               key.detail(),
               value == null ? List.of() : StateCodec.decodeObservations(key.detail(), value, time));
       default -> LOG.debug("Skipping lineage state of an unknown, newer kind: {}", key);
+    }
+  }
+
+  /** Apply a run unless its writer is a zombie, which has missed that the run was ended. */
+  private void applyRun(final String connector, final RunState run) {
+    final RunState known = storedRuns.get(connector);
+    if (run != null && known != null && !run.isAtLeast(known)) {
+      LOG.warn(
+          "Rejecting lineage state of connector {} from a worker that was suspended", connector);
+      append(StateKey.RUN, connector, "", StateCodec.encode(known));
+    } else {
+      put(runs, connector, run);
+      put(storedRuns, connector, run);
+    }
+  }
+
+  private void applyTerminal(final String connector, final long generation, final String json) {
+    if (json == null) {
+      terminalEvents.remove(connector, generation);
+    } else {
+      terminalEvents.put(new TerminalEvent(connector, generation, json));
+    }
+  }
+
+  /** Apply counts; those of a single connector are of an earlier version, to be removed. */
+  private void applyCounts(final StateKey key, final String value) throws JsonProcessingException {
+    if (key.connector().isEmpty()) {
+      put(counts, key.detail(), value == null ? null : StateCodec.decodeCounts(value));
+    } else if (value != null) {
+      outdatedKeys.add(key);
+    } else {
+      outdatedKeys.remove(key);
     }
   }
 
@@ -133,10 +186,6 @@ public final class SharedState implements AutoCloseable {
     }
   }
 
-  private static <V> Map<String, V> of(final Map<String, Map<String, V>> all, final String key) {
-    return all.computeIfAbsent(key, unused -> new TreeMap<>());
-  }
-
   private void append(
       final String kind, final String connector, final String detail, final String value) {
     log.append(new StateKey(kind, group, connector, detail).encode(), value);
@@ -144,26 +193,61 @@ public final class SharedState implements AutoCloseable {
 
   /** State of a connector's latest run. */
   public RunState run(final String connector) {
-    return runs.getOrDefault(connector, RunState.INITIAL);
+    return terminalEvents.ended(connector, runs.getOrDefault(connector, RunState.INITIAL));
+  }
+
+  /**
+   * State of a connector's latest run as all workers know it, possibly without later heartbeats.
+   */
+  public RunState storedRun(final String connector) {
+    return terminalEvents.ended(connector, storedRuns.getOrDefault(connector, RunState.INITIAL));
   }
 
   /** Connectors with an open run. */
   public Set<String> openRuns() {
     final Set<String> open = new TreeSet<>();
-    runs.forEach(
-        (connector, run) -> {
-          if (run.phase().isOpen()) {
-            open.add(connector);
-          }
-        });
+    for (final String connector : runs.keySet()) {
+      if (run(connector).phase().isOpen()) {
+        open.add(connector);
+      }
+    }
     return open;
   }
 
-  /** Store the state of a connector's latest run. */
+  /** Store the state of a connector's latest run; heartbeats only every few minutes. */
   public void saveRun(final String connector, final RunState run) {
-    if (!run.equals(runs.put(connector, run))) {
-      append(StateKey.RUN, connector, "", StateCodec.encode(run));
+    runs.put(connector, run);
+    final RunState stored = storedRuns.getOrDefault(connector, RunState.INITIAL);
+    if (run.differsInTimeOnly(stored) && run.lastEvent() - stored.lastEvent() < HEARTBEAT_MS) {
+      return;
     }
+    storedRuns.put(connector, run);
+    append(StateKey.RUN, connector, "", StateCodec.encode(run));
+  }
+
+  /** Store a terminal event until {@link #removeTerminal}. To be called before the run is ended. */
+  public void saveTerminal(final TerminalEvent event) {
+    terminalEvents.put(event);
+    append(StateKey.TERMINAL, event.connector(), Long.toString(event.generation()), event.json());
+  }
+
+  /** Remove a terminal event that is accepted. */
+  public void removeTerminal(final TerminalEvent event) {
+    final RunState run = run(event.connector());
+    if (terminalEvents.remove(event.connector(), event.generation())) {
+      saveRun(event.connector(), run);
+      append(StateKey.TERMINAL, event.connector(), Long.toString(event.generation()), null);
+    }
+  }
+
+  /** Terminal event of a run; empty if there is none, or it is accepted. */
+  public Optional<TerminalEvent> terminalEvent(final String connector, final long generation) {
+    return terminalEvents.get(connector, generation);
+  }
+
+  /** Terminal events that are not accepted yet, of all workers. */
+  public List<TerminalEvent> terminalEvents() {
+    return terminalEvents.all();
   }
 
   /** Topics of a connector that its tasks observed, on all workers. */
@@ -218,13 +302,13 @@ public final class SharedState implements AutoCloseable {
         .forEach(topic -> appendTopic(connector, topic));
   }
 
-  /** Remove all state of a connector but its run, from which the next generation is derived. */
+  /**
+   * Remove all state of a connector but its run, from which the next generation is derived, and its
+   * terminal events.
+   */
   public void remove(final String connector) {
     removeObservationsBefore(connector, Long.MAX_VALUE);
-    for (final String other : Set.copyOf(of(counts, connector).keySet())) {
-      of(counts, connector).remove(other);
-      append(StateKey.COUNTS, connector, other, null);
-    }
+    counts.replaceAll((other, known) -> known.without(connector));
     if (lastEvents.remove(connector) != null) {
       append(StateKey.EVENT, connector, "", null);
     }
@@ -232,16 +316,31 @@ public final class SharedState implements AutoCloseable {
 
   /** Records that a connector's tasks on other workers have processed. */
   public RecordCounts countsOfOtherWorkers(final String connector) {
-    return counts.getOrDefault(connector, Map.of()).entrySet().stream()
+    return counts.entrySet().stream()
         .filter(entry -> !entry.getKey().equals(worker))
-        .map(Map.Entry::getValue)
+        .map(entry -> entry.getValue().of(connector))
         .reduce(RecordCounts.NONE, RecordCounts::plus);
   }
 
-  /** Store the records that a connector's tasks on this worker have processed. */
-  public void saveCounts(final String connector, final RecordCounts own) {
-    if (!own.equals(of(counts, connector).put(worker, own))) {
-      append(StateKey.COUNTS, connector, worker, StateCodec.encode(own));
+  /**
+   * Store the records that the tasks on this worker have processed, by connector, and remove those
+   * of workers that no longer exist.
+   *
+   * @param now in milliseconds since the epoch
+   */
+  public void saveCounts(final Map<String, RecordCounts> own, final long now) {
+    final WorkerCounts current = new WorkerCounts(now, own);
+    if (current.isDueAfter(counts.getOrDefault(worker, new WorkerCounts(now, Map.of())))) {
+      counts.put(worker, current);
+      append(StateKey.COUNTS, "", worker, StateCodec.encode(current));
+    }
+    outdatedKeys.forEach(key -> log.append(key.encode(), null));
+    outdatedKeys.clear();
+    for (final String other : Set.copyOf(counts.keySet())) {
+      if (!other.equals(worker) && counts.get(other).isExpired(now)) {
+        counts.remove(other);
+        append(StateKey.COUNTS, "", other, null);
+      }
     }
   }
 

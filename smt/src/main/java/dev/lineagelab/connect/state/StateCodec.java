@@ -12,7 +12,10 @@ import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.runs.RunPhase;
 import dev.lineagelab.connect.runs.RunState;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** JSON encoding of the values of the state topic. */
 final class StateCodec {
@@ -82,17 +85,32 @@ final class StateCodec {
         json.path("alternating").asBoolean());
   }
 
-  static String encode(final RecordCounts counts) {
+  static String encode(final WorkerCounts counts) {
     final ObjectNode json = JsonNodeFactory.instance.objectNode();
-    json.put("read", counts.read());
-    json.put("written", counts.written());
-    json.put("failed", counts.failed());
-    json.put("skipped", counts.skipped());
+    json.put("time", counts.time());
+    final ObjectNode connectors = json.putObject("connectors");
+    new TreeMap<>(counts.byConnector())
+        .forEach(
+            (connector, processed) ->
+                connectors
+                    .putObject(connector)
+                    .put("read", processed.read())
+                    .put("written", processed.written())
+                    .put("failed", processed.failed())
+                    .put("skipped", processed.skipped()));
     return json.toString();
   }
 
-  static RecordCounts decodeCounts(final String text) throws JsonProcessingException {
+  static WorkerCounts decodeCounts(final String text) throws JsonProcessingException {
     final JsonNode json = JSON.readTree(text);
+    final Map<String, RecordCounts> counts = new HashMap<>();
+    json.path("connectors")
+        .properties()
+        .forEach(entry -> counts.put(entry.getKey(), recordCounts(entry.getValue())));
+    return new WorkerCounts(json.path("time").asLong(), counts);
+  }
+
+  private static RecordCounts recordCounts(final JsonNode json) {
     return new RecordCounts(
         json.path("read").asLong(),
         json.path("written").asLong(),

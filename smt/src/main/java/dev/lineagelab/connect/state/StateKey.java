@@ -10,13 +10,16 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
  * Key of a record of the state topic.
  *
  * @param group of workers, as several may share the topic
- * @param detail topic of an observation or worker of counts; empty for the connector itself
+ * @param connector empty for counts, which are those of all connectors
+ * @param detail topic of an observation, worker of counts or generation of a terminal event; empty
+ *     for the connector itself
  */
 record StateKey(String kind, String group, String connector, String detail) {
   static final String RUN = "run";
   static final String TOPIC = "topic";
   static final String COUNTS = "counts";
   static final String EVENT = "event";
+  static final String TERMINAL = "terminal";
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int PARTS = 4;

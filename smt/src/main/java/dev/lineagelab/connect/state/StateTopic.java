@@ -23,6 +23,21 @@ final class StateTopic {
   private static final int TIMEOUT_SECONDS = 15;
   private static final String POLICY = "cleanup.policy";
 
+  /**
+   * Configuration of the topic. Kafka never compacts the segment that it writes to, and its default
+   * segment lasts a week: a worker that starts would read all that was written in it.
+   */
+  private static final Map<String, String> CONFIG =
+      Map.of(
+          POLICY,
+          "compact",
+          "segment.ms",
+          "3600000",
+          "segment.bytes",
+          "16777216",
+          "min.cleanable.dirty.ratio",
+          "0.1");
+
   private StateTopic() {}
 
   /**
@@ -56,8 +71,7 @@ final class StateTopic {
       throws InterruptedException, ExecutionException, TimeoutException {
     final Optional<Short> replicas =
         Optional.of(settings.replicationFactor()).filter(factor -> factor > 0);
-    final NewTopic topic =
-        new NewTopic(settings.topic(), Optional.of(1), replicas).configs(Map.of(POLICY, "compact"));
+    final NewTopic topic = new NewTopic(settings.topic(), Optional.of(1), replicas).configs(CONFIG);
     if (exists(admin, settings.topic())) {
       return false;
     }

@@ -70,9 +70,14 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
     final long started = System.nanoTime();
     try {
       final SendResult result = transport.send(batch.stream().map(QueuedEvent::event).toList());
-      queue.remove(batch.subList(0, result.settled()));
+      final List<QueuedEvent> settled = batch.subList(0, result.settled());
+      queue.remove(settled);
       metrics.sent(result.accepted(), System.nanoTime() - started);
       result.rejected().forEach(reason -> drop(1, reason));
+      settled.stream()
+          .map(QueuedEvent::event)
+          .filter(event -> !event.isDroppable())
+          .forEach(event -> event.settled().run());
       recovered();
       return true;
     } catch (final TransportException | RuntimeException e) {
@@ -81,7 +86,10 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
     }
   }
 
-  /** Drop events older than the retry timeout; when the worker stops, those tried before. */
+  /**
+   * Drop events older than the retry timeout, unless they must not be dropped; when the worker
+   * stops, all that were tried before.
+   */
   private void expire(final List<QueuedEvent> batch, final int failures) {
     final long now = System.nanoTime();
     final List<QueuedEvent> expired =
@@ -89,7 +97,8 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
             .filter(
                 queued ->
                     queue.isClosed() && failures > 1
-                        || now - queued.since() > settings.retryTimeout().toNanos())
+                        || queued.event().isDroppable()
+                            && now - queued.since() > settings.retryTimeout().toNanos())
             .toList();
     if (!expired.isEmpty()) {
       queue.remove(expired);
@@ -102,7 +111,8 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
     if (!isFailing) {
       isFailing = true;
       LOG.warn(
-          "Cannot send lineage events to {}; retrying, with up to {} queued. Records are not affected: {}",
+          "Cannot send lineage events to {}; retrying, with up to {} queued. Records are not"
+              + " affected: {}",
           target,
           settings.capacity(),
           failure.getMessage());
@@ -119,8 +129,8 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
   private void drop(final int events, final String reason) {
     if (events > 0 && metrics.dropped(events, reason)) {
       LOG.warn(
-          "Lineage events for {} are dropped: {}. Further drops are not logged; JMX domain {} has their"
-              + " count",
+          "Lineage events for {} are dropped: {}. Further drops are not logged; JMX domain {} has"
+              + " their count",
           target,
           reason,
           EmitterMBeans.DOMAIN);

@@ -3,12 +3,17 @@ package dev.lineagelab.connect.transport;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Bounded queue of events. Adding never blocks: a full queue drops its oldest event, since every
- * event is a complete snapshot that a newer one supersedes. Thread-safe.
+ * event is a complete snapshot that a newer one supersedes. Events that must not be dropped may
+ * exceed its capacity. Thread-safe.
  */
 final class EventQueue {
   /**
@@ -36,8 +41,14 @@ final class EventQueue {
     if (events.size() <= capacity) {
       return 0;
     }
-    events.removeFirst();
-    return 1;
+    final Iterator<QueuedEvent> oldest = events.iterator();
+    while (oldest.hasNext()) {
+      if (oldest.next().event().isDroppable()) {
+        oldest.remove();
+        return 1;
+      }
+    }
+    return 0;
   }
 
   /** Wait for events and return the oldest without removing them; empty if closed and empty. */
@@ -57,11 +68,9 @@ final class EventQueue {
 
   /** Remove events that have not been dropped in the meantime. */
   synchronized void remove(final List<QueuedEvent> settled) {
-    for (final QueuedEvent event : settled) {
-      if (events.peekFirst() == event) {
-        events.removeFirst();
-      }
-    }
+    final Set<QueuedEvent> removed = Collections.newSetFromMap(new IdentityHashMap<>());
+    removed.addAll(settled);
+    events.removeIf(removed::contains);
   }
 
   /** Wait for {@code millis}, or until closed. */

@@ -7,9 +7,7 @@ import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.runs.RunPhase;
 import dev.lineagelab.connect.runs.RunState;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.Map;
 import org.apache.kafka.connect.data.Schema;
 import org.apache.kafka.connect.data.SchemaBuilder;
 import org.junit.jupiter.api.Test;
@@ -18,54 +16,13 @@ class SharedStateTest {
   private static final Schema SCHEMA =
       SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build();
 
-  /**
-   * Records of all writers, in order. As in the topic, each reaches every worker but its writer.
-   */
-  private final List<String[]> records = new ArrayList<>();
+  private static final long NOW = 1_790_000_000_000L;
+  private static final long DAY = 86_400_000;
+
+  private final SharedTopic topic = new SharedTopic();
 
   private SharedState open(final String group, final String worker) {
-    final SharedState state = new SharedState(new SharedLog(worker), group, worker);
-    state.catchUp();
-    return state;
-  }
-
-  private final class SharedLog implements StateLog {
-    private final String writer;
-    private int position;
-
-    SharedLog(final String writer) {
-      this.writer = writer;
-    }
-
-    @Override
-    public void append(final String key, final String value) {
-      records.add(new String[] {writer, key, value});
-    }
-
-    @Override
-    public void poll(final BiConsumer<String, String> consumer) {
-      for (; position < records.size(); position++) {
-        final String[] next = records.get(position);
-        if (!next[0].equals(writer)) {
-          consumer.accept(next[1], next[2]);
-        }
-      }
-    }
-
-    @Override
-    public void catchUp(final BiConsumer<String, String> consumer) {
-      poll(consumer);
-    }
-
-    @Override
-    public boolean isDurable() {
-      return true;
-    }
-
-    @Override
-    public void close() {
-      // There is nothing to close.
-    }
+    return topic.open(group, worker);
   }
 
   private static TopicObservation observation(
@@ -107,12 +64,12 @@ class SharedStateTest {
     final SharedState state = open("group", "a");
     state.saveObservation("orders", observation("topic", SCHEMA, 1));
     final long version = state.topicsVersion("orders");
-    final int written = records.size();
+    final int written = topic.entries().size();
     state.saveObservation(
         "orders",
         observation("topic", SchemaBuilder.struct().field("id", Schema.INT32_SCHEMA).build(), 1));
     assertThat(state.topicsVersion("orders")).isEqualTo(version);
-    assertThat(records).hasSize(written);
+    assertThat(topic.entries()).hasSize(written);
   }
 
   @Test
@@ -215,9 +172,9 @@ class SharedStateTest {
   void sumsCountsOfOtherWorkers() {
     final SharedState a = open("group", "a");
     final SharedState b = open("group", "b");
-    b.saveCounts("orders", new RecordCounts(5, 4, 1, 0));
-    open("group", "c").saveCounts("orders", new RecordCounts(1, 1, 0, 0));
-    a.saveCounts("orders", new RecordCounts(100, 100, 0, 0));
+    b.saveCounts(Map.of("orders", new RecordCounts(5, 4, 1, 0)), NOW);
+    open("group", "c").saveCounts(Map.of("orders", new RecordCounts(1, 1, 0, 0)), NOW);
+    a.saveCounts(Map.of("orders", new RecordCounts(100, 100, 0, 0)), NOW);
     a.poll();
     assertThat(a.countsOfOtherWorkers("orders")).isEqualTo(new RecordCounts(6, 5, 1, 0));
     b.poll();
@@ -225,11 +182,69 @@ class SharedStateTest {
   }
 
   @Test
+  void writesOneRecordOfCountsForAllConnectors() {
+    final RecordCounts counts = new RecordCounts(5, 4, 1, 0);
+    final SharedState state = open("group", "a");
+    state.saveCounts(Map.of("orders", counts, "bids", counts), NOW);
+    state.saveCounts(Map.of("orders", counts, "bids", counts), NOW + 30_000);
+    assertThat(topic.entries()).hasSize(1);
+    assertThat(open("group", "b").countsOfOtherWorkers("bids")).isEqualTo(counts);
+  }
+
+  @Test
+  void removesCountsOfWorkersThatNoLongerExist() {
+    final RecordCounts counts = new RecordCounts(5, 4, 1, 0);
+    open("group", "gone").saveCounts(Map.of("orders", counts), NOW);
+    topic.add("older version", "[\"counts\",\"group\",\"orders\",\"gone, too\"]", "{}");
+    open("group", "a").saveCounts(Map.of(), NOW + DAY);
+    assertThat(open("group", "b").countsOfOtherWorkers("orders")).isEqualTo(RecordCounts.NONE);
+    assertThat(topic.entries())
+        .filteredOn(entry -> entry.value() == null)
+        .extracting(SharedTopic.Entry::key)
+        .containsExactlyInAnyOrder(
+            "[\"counts\",\"group\",\"\",\"gone\"]",
+            "[\"counts\",\"group\",\"orders\",\"gone, too\"]");
+  }
+
+  @Test
+  void heartbeatsAreNotWritten() {
+    final SharedState state = open("group", "a");
+    for (int beat = 0; beat < 20; beat++) {
+      state.saveRun("orders", new RunState(7, RunPhase.OPEN, "d", "c", NOW + beat * 30_000));
+    }
+    assertThat(topic.entries()).hasSize(2);
+  }
+
+  @Test
+  void rejectsAndRepairsARecordOfAnEarlierRun() {
+    final RunState second = new RunState(2, RunPhase.OPEN, "d", "c", NOW);
+    final SharedState zombie = open("group", "zombie");
+    final SharedState leader = open("group", "leader");
+    leader.saveRun("orders", second);
+    zombie.saveRun("orders", new RunState(1, RunPhase.PAUSED, "d", "c", NOW + 1));
+    leader.poll();
+    assertThat(leader.run("orders")).isEqualTo(second);
+    assertThat(topic.entries().get(2).writer()).isEqualTo("leader");
+    zombie.poll();
+    assertThat(zombie.run("orders")).isEqualTo(second);
+  }
+
+  @Test
+  void anEndedRunStaysEnded() {
+    final RunState ended = new RunState(1, RunPhase.NONE, "d", "c", NOW);
+    final SharedState leader = open("group", "leader");
+    leader.saveRun("orders", ended);
+    open("group", "b").saveRun("orders", new RunState(1, RunPhase.OPEN, "d", "c", NOW + 1));
+    leader.poll();
+    assertThat(leader.run("orders")).isEqualTo(ended);
+  }
+
+  @Test
   void skipsUnreadableRecords() {
-    records.add(new String[] {"x", "no key", "{}"});
-    records.add(new String[] {"x", "[\"run\",\"group\",\"orders\",\"\"]", "no value"});
-    records.add(new String[] {"x", "[\"run\",\"group\",\"bids\",\"\"]", "{\"phase\":\"LATER\"}"});
-    records.add(new String[] {"x", "[\"of a newer version\",\"group\",\"orders\",\"\"]", "{}"});
+    topic.add("x", "no key", "{}");
+    topic.add("x", "[\"run\",\"group\",\"orders\",\"\"]", "no value");
+    topic.add("x", "[\"run\",\"group\",\"bids\",\"\"]", "{\"phase\":\"LATER\"}");
+    topic.add("x", "[\"of a newer version\",\"group\",\"orders\",\"\"]", "{}");
     open("group", "b").saveRun("orders", new RunState(7, RunPhase.OPEN, "d", "c", 8));
     assertThat(open("group", "a").openRuns()).containsExactly("orders");
   }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
@@ -127,6 +128,46 @@ class EmitterTest {
     emitter.close();
     assertThat(transport.arrived())
         .containsExactly("0", "90", "91", "92", "93", "94", "95", "96", "97", "98", "99");
+  }
+
+  @Test
+  void fullQueueKeepsEventsThatMustNotBeDropped() throws InterruptedException {
+    final FlakyTransport transport = new FlakyTransport();
+    transport.isStuck = true;
+    final Emitter emitter = new Emitter(transport, settings(10, 60_000, 5000), "test");
+    final AtomicInteger settled = new AtomicInteger();
+    emit(emitter, 1);
+    transport.attempts.acquire();
+    for (int number = 0; number < 15; number++) {
+      emitter.emit(new OutgoingEvent("job", "end " + number, settled::incrementAndGet));
+    }
+    emit(emitter, 100);
+    transport.gate.countDown();
+    emitter.close();
+    assertThat(transport.arrived()).filteredOn(event -> event.startsWith("end")).hasSize(15);
+    assertThat(settled).hasValue(15);
+    assertThat(emitter.getDropped()).isPositive();
+  }
+
+  @Test
+  void retryTimeoutKeepsEventsThatMustNotBeDropped() throws InterruptedException {
+    final FlakyTransport transport = new FlakyTransport();
+    transport.failures = 20;
+    final Emitter emitter = new Emitter(transport, settings(1000, 0, 2000), "test");
+    emitter.emit(new OutgoingEvent("job", "end", () -> {}));
+    emit(emitter, 1);
+    transport.settled.acquire();
+    emitter.close();
+    assertThat(transport.arrived()).contains("end");
+  }
+
+  @Test
+  void rejectedEventsAreSettled() {
+    final AtomicInteger settled = new AtomicInteger();
+    final Emitter emitter = new Emitter(new FlakyTransport(), LONG_RETRY, "test");
+    emitter.emit(new OutgoingEvent("job", "bad", settled::incrementAndGet));
+    emitter.close();
+    assertThat(settled).hasValue(1);
   }
 
   @Test
