@@ -59,7 +59,7 @@ final class ConnectorTracker {
    * Process a poll that found the connector; return the events due.
    *
    * @param isRecreated whether it was deleted and created again since the last poll
-   * @param counts records of the connector so far, read only if an event is due
+   * @param counts records of the connector so far, or null; read only if an event is due
    */
   List<RunEvent> poll(
       final ConnectorSnapshot connectorSnapshot,
@@ -187,8 +187,8 @@ final class ConnectorTracker {
   private RunEvent event(
       final DueEvent due, final LineageSnapshot snapshot, final RecordCounts total) {
     final boolean isStart = due.type() == EventType.START;
-    final RecordCounts counts = isStart ? null : total.since(lastCounts);
-    if (!isStart) {
+    final RecordCounts counts = isStart || total == null ? null : total.since(lastCounts);
+    if (counts != null) {
       lastCounts = total;
     }
     lastReported = snapshot;

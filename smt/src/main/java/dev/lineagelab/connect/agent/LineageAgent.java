@@ -166,10 +166,14 @@ final class LineageAgent {
   /** Counts that events have reported already: all of an open run, none before a run starts. */
   private RecordCounts reportedCounts(final String connector) {
     final boolean isTakenOver = state.run(connector).phase().isOpen();
-    return isTakenOver ? allCounts(connector) : RecordCounts.NONE;
+    return isTakenOver && ConnectMetrics.isPublished() ? allCounts(connector) : RecordCounts.NONE;
   }
 
+  /** Records of a connector on all workers; null if they are not known. */
   private RecordCounts allCounts(final String connector) {
+    if (!ConnectMetrics.isPublished()) {
+      return null;
+    }
     return ownCounts(connector).plus(state.countsOfOtherWorkers(connector));
   }
 

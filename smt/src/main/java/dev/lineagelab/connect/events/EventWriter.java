@@ -58,7 +58,7 @@ public final class EventWriter {
       }
       // Connect counts records per task, not per topic: they belong to a dataset only if it is the
       // only one.
-      if (event.counts() != null && datasets.size() == 1) {
+      if (event.counts() != null && datasets.size() == 1 && (isInput || knowsWritten(event))) {
         addStatistics(json, event.counts(), isInput);
       }
     }
@@ -72,6 +72,14 @@ public final class EventWriter {
       DatasetFacets.addVersion(facets, schema);
     }
     DatasetFacets.addSymlinks(facets, lineage.symlinks().getOrDefault(dataset, List.of()));
+  }
+
+  /**
+   * Return whether Connect counts what the connector has written: it counts a source's records when
+   * Kafka has acknowledged them, and a sink's when they are passed to its task.
+   */
+  static boolean knowsWritten(final RunEvent event) {
+    return event.snapshot().connector().type() == ConnectorType.SOURCE;
   }
 
   private static void addStatistics(

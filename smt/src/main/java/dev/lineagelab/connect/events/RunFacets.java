@@ -44,7 +44,7 @@ public final class RunFacets {
       facet
           .putObject("records")
           .put("read", event.counts().read())
-          .put("written", event.counts().written())
+          .put(EventWriter.knowsWritten(event) ? "written" : "passed", event.counts().written())
           .put("failed", event.counts().failed())
           .put("skipped", event.counts().skipped());
     }

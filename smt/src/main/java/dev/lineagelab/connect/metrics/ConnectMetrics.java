@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.metrics;
 
 import java.lang.management.ManagementFactory;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +19,11 @@ public final class ConnectMetrics {
   private static final String DOMAIN = "kafka.connect:type=";
 
   private ConnectMetrics() {}
+
+  /** Return whether Connect publishes its metrics in JMX; {@code metric.reporters} may lack it. */
+  public static boolean isPublished() {
+    return Arrays.asList(server().getDomains()).contains("kafka.connect");
+  }
 
   /** Return whether this worker runs the connector itself; its tasks may run anywhere. */
   public static boolean hasConnector(final String connector) {
