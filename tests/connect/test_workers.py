@@ -175,7 +175,7 @@ def test_failure_reaches_the_service_after_an_outage_and_a_crash(group, name):
         group.kill("one")
     finally:
         endpoint.set_behaviour(Behaviour.ACCEPT)
-    assert cluster.history(name).events == []
+    assert not cluster.history(name).events
     group.start("one")
     cluster.await_event(name, "of the failure", lambda event: event["eventType"] == "FAIL")
     first = cluster.history(name).runs[0]
