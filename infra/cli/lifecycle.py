@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from infra.cli.stack_file import stack_settings
 from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 from infra.provider import DROP_UNREACHABLE
+from infra.services import lineage
 from infra.toolchain import Artifacts
 
 
@@ -77,11 +78,18 @@ def down(
 ) -> None:
     """Remove the lab. Its configuration and the download cache remain (and, on Docker, the images)."""
     lab = Stack(stack, Artifacts.open())
-    if export:
-        _export_lineage(lab.endpoints()["lineage"], lab.lineage_authorization(), export)
     found = lab.exists()
+    if export:
+        lab.endpoints()  # fails at once if there is no lab
     if found:
         lab.runtime.exists()  # fails at once if the Docker daemon does not respond
+    if export:
+        service, key = lab.endpoints()["lineage"], lab.lineage_authorization()
+        if kept := lineage_process(lab.resources()):
+            # All emitters end, and the last events of their runs arrive, before the events are exported.
+            _pulumi_destroy(lab, "--exclude", kept)
+        _export_lineage(service, key, export)
+    if found:
         _pulumi_destroy(lab)
     found |= _remove_leftovers(lab)
     if found:
@@ -92,12 +100,21 @@ def down(
         remove_images(lab)
 
 
-def _pulumi_destroy(lab: Stack) -> None:
+def lineage_process(resources: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the URN of the lineage service among a stack's resources; None unless it is a local process.
+
+    Pulumi keeps what a resource that is excluded from `destroy` depends on.
+    """
+    return next((one["urn"] for one in resources if one["urn"].endswith(f":Process::{lineage.NAME}")), None)
+
+
+def _pulumi_destroy(lab: Stack, *options: str) -> None:
     """Run `pulumi destroy`; on failure, add the command that removes a broken lab to the error."""
     try:
         prepare_destroy(lab)
         variables = {DROP_UNREACHABLE: "true"}
-        lab.run_pulumi("destroy", "--yes", "--skip-preview", "--suppress-outputs", variables=variables)
+        words = ("destroy", "--yes", "--skip-preview", "--suppress-outputs", *options)
+        lab.run_pulumi(*words, variables=variables)
     except Interrupted:
         raise
     except LabError as error:

@@ -489,6 +489,15 @@ def test_second_up_starts_stopped_services_and_changes_nothing_else(lab):
     assert "updated" not in again.text
 
 
+def assert_every_run_has_ended(exported):
+    """Assert that an export contains a terminal event of each run: jobs end before the events are exported."""
+    events = [json.loads(line) for line in exported.read_text().splitlines()]
+    ended = {event["run"]["runId"] for event in events if event["eventType"] in {"COMPLETE", "FAIL", "ABORT"}}
+    open_runs = {event["run"]["runId"]: event["job"]["name"] for event in events if event["run"]["runId"] not in ended}
+    assert len(events) > 20
+    assert open_runs == {}
+
+
 def test_down_removes_processes_ports_and_state(lab, tmp_path):
     pids = {p.pid for p in psutil.process_iter(["environ"]) if belongs_to_lab(p, lab)}
     ports = {c.laddr.port for c in psutil.net_connections("tcp") if c.pid in pids and c.status == "LISTEN"}
@@ -500,5 +509,5 @@ def test_down_removes_processes_ports_and_state(lab, tmp_path):
     assert ports.isdisjoint(c.laddr.port for c in psutil.net_connections("tcp") if c.status == "LISTEN")
     assert not lab.root.exists()
     assert json.loads((kept / "graph.json").read_text())["columns"]
-    assert len((kept / "events.ndjson").read_text().splitlines()) > 20
+    assert_every_run_has_ended(kept / "events.ndjson")
     assert lab.lab("down").status == 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drift in a real lab: every job is green, the statistics are 30 % too low, and the lineage names the cause.
 
-It adds a column to `orders`, so it is the last file of the folder.
+The lab is one of its own, as the drift adds a column that no contract has.
 """
 
 import json
@@ -13,6 +13,8 @@ from infra.cli.replay import METRIC, NEW_COLUMN
 from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import parse_price
+from tests.smoke.lab_under_test import LabUnderTest
+from tests.stack_files import SMOKE_REPLAY
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
@@ -20,10 +22,17 @@ ORDERS = 600
 
 
 @pytest.fixture(scope="module")
+def lab():
+    with LabUnderTest(SMOKE_REPLAY).configured() as under_test:
+        result = under_test.lab("up")
+        assert result.status == 0, result.text
+        yield under_test
+
+
+@pytest.fixture(scope="module")
 def replayed(lab):
-    """Start the shop, replay the drift, and stop the shop; return the rows of the time before it, and the output."""
+    """Replay the drift and stop the shop; return the ids of the orders before it, and the output."""
     before = set(lab.stores.rows(TOPIC_ORDERS))
-    assert lab.lab("start", "shop").status == 0
     result = lab.lab("replay", "drift", "--orders", str(ORDERS))
     lab.lab("stop", "shop")
     assert result.status == 0, result.text
@@ -31,20 +40,16 @@ def replayed(lab):
     return before, result.text
 
 
-def test_statistics_miss_thirty_percent_of_the_drifted_revenue(lab, replayed):
+def test_drifted_orders_are_missing_in_the_statistics(lab, replayed):
     before, _ = replayed
-    rows = [row for key, row in lab.stores.rows(TOPIC_ORDERS).items() if key not in before]
-    drifted = [parse_price(row[NEW_COLUMN]) for row in rows if row[NEW_COLUMN] is not None]
-    during = [row for row in rows if row[NEW_COLUMN] is not None or parse_price(row["price"]) is not None]
-    assert len(during) >= ORDERS
-    assert all(row["price"] is None for row in rows if row[NEW_COLUMN] is not None)
+    rows = lab.stores.rows(TOPIC_ORDERS)
+    drifted = [parse_price(row[NEW_COLUMN]) for row in rows.values() if row[NEW_COLUMN] is not None]
+    assert {key for key, row in rows.items() if row[NEW_COLUMN] is not None}.isdisjoint(before)
+    assert len(drifted) > ORDERS / 10
+    booked = sum((parse_price(row["price"]) or Decimal(0)) for row in rows.values())
     statistics = sum(row["total_price"] for row in lab.table(TABLE_SUPPLIER_STATS).to_pylist())
-    booked = sum((parse_price(row["price"]) or Decimal(0)) for row in lab.stores.rows(TOPIC_ORDERS).values())
-    # The shop wrote on while the statistics ran, so they contain at most what is booked in `price`.
-    assert statistics <= booked
-    assert sum(drifted) > 0
-    share = sum(drifted) / (sum(drifted) + sum(parse_price(row["price"]) or Decimal(0) for row in during[:ORDERS]))
-    assert Decimal("0.2") < share < Decimal("0.4")
+    # The shop wrote on while the statistics ran: they contain at most what is booked in `price`.
+    assert 0 < statistics <= booked
 
 
 def test_replay_reports_the_share(replayed):
