@@ -12,7 +12,7 @@ from infra.errors import LabError
 from infra.model import external_settings
 from infra.provider.connections import accepts_connections
 from infra.provider.external_service import LoginRefused, external_error
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 
 STARTUP_TIMEOUT_SECONDS = 30
 """Time limit for crash recovery, during which the server listens but rejects connections."""
@@ -24,6 +24,9 @@ STARTUP_ERRORS = ("the database system is ", "server closed the connection unexp
 
 The last two come from Docker, which accepts and closes connections to a container that does not listen yet.
 """
+
+REFUSED = "Connection refused"
+"""Error text while nothing listens at the port: the server ended after `reachable`."""
 
 WRONG_PASSWORD = "password authentication failed"
 """Error text of a server that belongs to another lab."""
@@ -66,6 +69,7 @@ class PostgresServer:
 
         Raises:
             LoginRefused: the server rejects the password.
+            ServiceUnreachable: nothing listens at the port of a lab's own server.
             LabError: the server rejects the connection or is not ready in time.
         """
         password = credentials.read(Path(self.credentials)).get(credentials.POSTGRES_PASSWORD, "")
@@ -84,6 +88,8 @@ class PostgresServer:
             except psycopg.OperationalError as error:
                 if WRONG_PASSWORD in str(error):
                     raise self._refused_login(action) from error
+                if REFUSED in str(error) and not self.external:
+                    raise ServiceUnreachable(str(self.failure(action, error))) from error
                 if not any(words in str(error) for words in STARTUP_ERRORS):
                     raise self.failure(action, error) from error
         if self.external:

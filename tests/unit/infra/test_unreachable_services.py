@@ -12,7 +12,9 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from infra import credentials
 from infra.model import Bucket, Connector, Database, Subject, Table, Topic
 from infra.provider import DROP_UNREACHABLE
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds import MODULES, Kinds, bucket
+from infra.provider.postgres import PostgresServer
 from infra.provider.server import LabkitProvider
 
 KINDS = Kinds(MODULES)
@@ -127,3 +129,11 @@ def test_a_resource_of_another_existing_service_is_replaced(provider, properties
     new = old | {"bootstrap": "127.0.0.1:1"}
     diff = provider.Diff(pb.DiffRequest(urn=urn("Topic"), old_inputs=struct(old), news=struct(new)), CONTEXT)
     assert list(diff.replaces) == ["bootstrap"]
+
+
+def test_postgres_that_ends_between_check_and_connection_is_unreachable(port, tmp_path):
+    keys = tmp_path / "credentials.env"
+    credentials.ensure(keys, {})
+    server = PostgresServer("127.0.0.1", port, "lab", str(keys))
+    with pytest.raises(ServiceUnreachable, match=r"could not drop table orders at 127\.0\.0\.1:\d+: .*refused"):
+        server.connect("shop", "drop table orders", OperationContext())
