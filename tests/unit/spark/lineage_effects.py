@@ -57,10 +57,10 @@ def compare(spark: SparkSession, seed: int, rounds: int = 1) -> Comparison:
     for column in (*names(ORDERS), *names(SUPPLIERS)):
         for _ in range(rounds):
             other = with_random_values(tables, column, random)
-            changed[column] |= _differences(before, outcome(program(spark, other, seed)))
-        mapped[column] = _differences(before, outcome(program(spark, with_mapped_values(tables, column), seed)))
+            changed[column] |= differences(before, outcome(program(spark, other, seed)))
+        mapped[column] = differences(before, outcome(program(spark, with_mapped_values(tables, column), seed)))
         changed[column] |= mapped[column]
-    return _compared(lineage, changed, mapped)
+    return compared(lineage, changed, mapped)
 
 
 def outcome(frame: DataFrame) -> Outcome:
@@ -82,14 +82,14 @@ def with_random_values(tables: Tables, column: str, random: Random) -> Tables:
 
 def with_mapped_values(tables: Tables, column: str) -> Tables:
     """Return the tables with all values of a column replaced by others of the same order."""
-    return _with_values(tables, column, [_mapped(value) for value in _values(tables, column)])
+    return _with_values(tables, column, [mapped_value(value) for value in _values(tables, column)])
 
 
-def _mapped(value: object) -> object:
+def mapped_value(value: object) -> object:
     if isinstance(value, int):
         return 3 * value + (1 if value > 0 else -1)
     if isinstance(value, tuple):
-        return tuple(_mapped(item) for item in value)
+        return tuple(mapped_value(item) for item in value)
     return f"{value}~"
 
 
@@ -111,12 +111,12 @@ def _with_values(tables: Tables, column: str, values: Sequence[object]) -> Table
     return Tables(made, tables.suppliers) if of_orders else Tables(tables.orders, made)
 
 
-def _differences(before: Outcome, after: Outcome) -> set[str]:
+def differences(before: Outcome, after: Outcome) -> set[str]:
     """Return the columns with other values. If only the number of rows differs, each column has another number."""
     return {name for name in before if before[name] != after[name]}
 
 
-def _compared(lineage: PlanLineage, changed: dict[str, set[str]], mapped: dict[str, set[str]]) -> Comparison:
+def compared(lineage: PlanLineage, changed: dict[str, set[str]], mapped: dict[str, set[str]]) -> Comparison:
     result = Comparison(len(lineage.columns), unknown=dict(lineage.unknown_columns))
     for output, edges in lineage.columns.items():
         if output in lineage.unknown_columns or lineage.unknown_rows:

@@ -288,8 +288,8 @@ STEPS: Sequence[Callable[[State], None]] = (
 def program(spark: SparkSession, tables: Tables, seed: int) -> DataFrame:
     """Return the frame of a random program over the tables."""
     random = Random(seed)
-    orders = _table(spark, tables.orders, ORDERS)
-    _table(spark, tables.suppliers, SUPPLIERS).createOrReplaceTempView("suppliers")
+    orders = table(spark, tables.orders, ORDERS)
+    table(spark, tables.suppliers, SUPPLIERS).createOrReplaceTempView("suppliers")
     kinds = {"int": "int", "string": "string", "array<int>": "array"}
     columns = [(field.split()[0], kinds[field.split()[1]]) for field in ORDERS.split(", ")]
     state = State(spark, random, orders, columns)
@@ -298,7 +298,7 @@ def program(spark: SparkSession, tables: Tables, seed: int) -> DataFrame:
     return state.frame
 
 
-def _table(spark: SparkSession, rows: Sequence[Sequence[object]], schema: str) -> DataFrame:
+def table(spark: SparkSession, rows: Sequence[Sequence[object]], schema: str) -> DataFrame:
     """Return rows as a local relation: Spark reads it without a job."""
     values = ", ".join("(" + ", ".join(map(_literal, row)) + ")" for row in rows)
     return spark.sql(f"SELECT * FROM VALUES {values} AS t({', '.join(names(schema))})")
