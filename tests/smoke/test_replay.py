@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from infra.cli.replay import METRIC, NEW_COLUMN
+from infra.cli.drifting_shop import NEW_COLUMN
+from infra.cli.replay import METRIC
 from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import parse_price

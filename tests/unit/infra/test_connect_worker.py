@@ -10,7 +10,7 @@ from infra.errors import Interrupted
 from infra.model.resources import Connector
 from infra.provider import connect_worker
 from infra.provider.connect_worker import BrokerUnreachable, ConnectWorker, RequestRejected, WorkerUnreachable
-from infra.provider.kind import OperationContext
+from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.connector import ConnectorKind
 from tests.unit.infra.http_server import next_response, serving
 
@@ -98,8 +98,10 @@ def test_read_keeps_the_inputs_if_the_worker_has_no_broker(connector):
     assert ConnectorKind().read(inputs, OperationContext()).inputs == inputs
 
 
-def test_delete_succeeds_if_the_worker_has_no_broker(connector):
-    ConnectorKind().delete(connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER), OperationContext())
+def test_delete_fails_if_the_worker_has_no_broker(connector):
+    inputs = connector((200, {"kafka_cluster_id": "ours"}), NO_BROKER)
+    with pytest.raises(ServiceUnreachable, match="could not delete connector"):
+        ConnectorKind().delete(inputs, OperationContext())
 
 
 def test_validate_returns_none_for_a_missing_connector_class(worker):
