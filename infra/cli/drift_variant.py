@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Drift(StrEnum):
-    """What the shop does from a time on: move values to a new column, or write them in another unit."""
+    """Change of the rows that the shop writes: values in a new column, or in another unit."""
 
     NEW_COLUMN = "new-column"
     CENTS = "cents"

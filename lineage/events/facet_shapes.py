@@ -29,7 +29,7 @@ class Schema(msgspec.Struct):
 
 
 class Transformation(msgspec.Struct):
-    """How a column depends on another one."""
+    """Kind of dependency of one column on another one."""
 
     type: _Text
     subtype: str | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What events state of a dataset's columns and version: the last statements in memory, the others in an archive."""
+"""Statements of events about a dataset's columns and version: the last ones in memory, the others in an archive."""
 
 from collections.abc import Iterable
 from hashlib import sha256

@@ -16,7 +16,7 @@ from lineage.rules.event_reader import EventReader
 
 
 class Answer(StrEnum):
-    """What is asked about a node; the names of the requests."""
+    """Kinds of questions about a node, under the names of the requests."""
 
     GRAPH = "graph"
     LINEAGE = "lineage"

@@ -13,7 +13,7 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 class StopSignal(threading.Event):
     """Event without locks, which a signal handler can set at any time.
 
-    `threading.Event.set` blocks for ever in a handler that interrupts `wait` of the same thread while that holds the
+    `threading.Event.set` deadlocks in a handler that interrupts `wait` of the same thread while that holds the
     event's lock. This one is a pipe, which is readable once the event is set.
     """
 

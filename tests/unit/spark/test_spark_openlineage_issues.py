@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users ask of OpenLineage for streaming queries: the reproduction of each issue, with this package.
+"""Issues of OpenLineage about streaming queries: the reproduction of each, with this package.
 
 Each test is named after an issue of github.com/OpenLineage/OpenLineage. Tables and files replace Kafka as the source:
 the issues are about plans and runs, not about the connector.
