@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Index of what ever was, in the state file: which job used which dataset, which names were connected.
 
-With the runs of jobs it identifies which events part of a past graph depends on (see `lineage.past`). Nothing in it depends
-on a time; only retention, which removes runs, does not remove from it.
+With the runs of jobs it identifies which events part of a past graph depends on (see `lineage.past`). Nothing in it
+depends on a time; only retention, which removes runs, does not remove from it.
 """
 
 import json
