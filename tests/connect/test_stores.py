@@ -14,6 +14,7 @@ from infra.provider.kind import OperationContext
 from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
+from infra.services.connect.connectors import DEAD_LETTER_PREFIX
 from infra.services.properties import render_properties
 from infra.targets.kinds import KINDS
 from infra.targets.local.target import LocalTarget
@@ -104,12 +105,12 @@ def _worker(site, settings, endpoint):
 
 
 def is_complete(event):
-    """Return whether an event has schemas of all its topics and column lineage of all its outputs."""
+    """Return whether an event has schemas of its topics, dead letters excepted, and column lineage of its outputs."""
     topics = [
         (side, known)
         for side in ("inputs", "outputs")
         for known in event[side]
-        if known["namespace"] == KAFKA_NAMESPACE
+        if known["namespace"] == KAFKA_NAMESPACE and not known["name"].startswith(DEAD_LETTER_PREFIX)
     ]
     return (
         len(event["inputs"]) == 2 <= len(event["outputs"])
@@ -119,7 +120,7 @@ def is_complete(event):
 
 
 def dead_letters(sink):
-    return {(topic, f"dlq.{sink}") for topic in ("orders", "bids")}
+    return {(topic, DEAD_LETTER_PREFIX + sink) for topic in ("orders", "bids")}
 
 
 def test_postgres_to_kafka(stores):
@@ -139,7 +140,7 @@ def test_kafka_to_iceberg(stores):
     event = stores.cluster.await_event(LAKE, "with all schemas and columns", is_complete)
     assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, "orders"), (KAFKA_NAMESPACE, "bids")}
     tables = {(WAREHOUSE_NAMESPACE, "raw/orders"), (WAREHOUSE_NAMESPACE, "raw/bids")}
-    assert datasets(event, "outputs") == {*tables, (KAFKA_NAMESPACE, f"dlq.{LAKE}")}
+    assert datasets(event, "outputs") == {*tables, (KAFKA_NAMESPACE, DEAD_LETTER_PREFIX + LAKE)}
     assert edges(event) == {("orders", "raw/orders"), ("bids", "raw/bids"), *dead_letters(LAKE)}
     links = dataset(event, "outputs", "raw/orders")["facets"]["symlinks"]["identifiers"]
     assert "raw.orders" in {link["name"].removeprefix("lake.") for link in links}
@@ -152,7 +153,7 @@ def test_kafka_to_the_archive(stores):
     event = stores.cluster.await_event(SINK, "with all schemas and columns", is_complete)
     assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, "orders"), (KAFKA_NAMESPACE, "bids")}
     folders = {(ARCHIVE_NAMESPACE, "topics/orders"), (ARCHIVE_NAMESPACE, "topics/bids")}
-    assert datasets(event, "outputs") == {*folders, (KAFKA_NAMESPACE, f"dlq.{SINK}")}
+    assert datasets(event, "outputs") == {*folders, (KAFKA_NAMESPACE, DEAD_LETTER_PREFIX + SINK)}
     assert edges(event) == {("orders", "topics/orders"), ("bids", "topics/bids"), *dead_letters(SINK)}
 
 
