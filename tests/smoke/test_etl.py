@@ -15,6 +15,7 @@ from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
 from infra.project import PROJECT
 from infra.services.overview import enabled_features
 from lineage.checks.contract import compare, load
+from lineagelab_spark.driver_settings import OPEN_RUNS
 from tests.smoke.delivery import await_delivery
 from tests.smoke.etl_tables import await_etl
 from tests.smoke.test_lab import belongs_to_lab, until
@@ -87,11 +88,13 @@ def test_lineage_matches_the_contract_after_driver_kills(lab):
     assert report.is_complete, report.render_text()
 
 
-def test_second_driver_and_the_first_never_write_an_order_twice(lab):
+def test_second_driver_and_the_first_never_write_an_order_twice(lab, tmp_path):
     """A second driver takes the tables over; the supervisor restarts the first one, which takes them back."""
     launcher, *_ = etl_processes(lab)
     assert lab.lab("start", "shop").status == 0
-    arguments, environment, folder = launcher.cmdline(), launcher.environ(), launcher.cwd()
+    arguments, folder = launcher.cmdline(), launcher.cwd()
+    # With the file of the first one, the second launcher would report the first one's run as that of a dead driver.
+    environment = launcher.environ() | {OPEN_RUNS: str(tmp_path / "open-runs.json")}
     second = subprocess.Popen(
         arguments, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
