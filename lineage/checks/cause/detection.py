@@ -3,6 +3,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from typing import Any
@@ -59,16 +60,9 @@ def _definitions(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
             before = known.get(name)
             known[name] = content
             if before is not None and before != content and fact.at > since:
-                yield Change(
-                    kind=ChangeKind.DEFINITION,
-                    node=fact.job,
-                    at=fact.at,
-                    run=fact.run,
-                    job=fact.job,
-                    summary=f"the definition of the job changed ({name})",
-                    before=_shortened(before),
-                    after=_shortened(content),
-                )
+                summary = f"the definition of the job changed ({name})"
+                changed = _change_of_job(ChangeKind.DEFINITION, fact, summary)
+                yield replace(changed, before=_shortened(before), after=_shortened(content))
 
 
 def _failures(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
@@ -80,14 +74,8 @@ def _failures(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
         elif fact.state == "COMPLETE" or (fact.state == "RUNNING" and fact.is_streaming):
             failed = None
     if failed is not None:
-        yield Change(
-            kind=ChangeKind.FAILURE,
-            node=failed.job,
-            at=failed.at,
-            run=failed.run,
-            job=failed.job,
-            summary=f"the run failed: {failed.error or 'no reason was reported'}",
-        )
+        summary = f"the run failed: {failed.error or 'no reason was reported'}"
+        yield _change_of_job(ChangeKind.FAILURE, failed, summary)
 
 
 def _missing_runs(job: JobId, history: Sequence[RunFacts], since: int, until: int) -> Iterator[Change]:
@@ -118,14 +106,7 @@ def _lost_inputs(history: Sequence[RunFacts], upstream: Upstream, since: int) ->
         lost, known = known - read, read
         if lost and fact.at > since:
             names = ", ".join(sorted(f"{dataset.namespace}/{dataset.name}" for dataset in lost))
-            yield Change(
-                kind=ChangeKind.EDGES,
-                node=fact.job,
-                at=fact.at,
-                run=fact.run,
-                job=fact.job,
-                summary=f"the job no longer reads {names}",
-            )
+            yield _change_of_job(ChangeKind.EDGES, fact, f"the job no longer reads {names}")
 
 
 def _dataset_changes(history: Sequence[RunFacts], upstream: Upstream, since: int) -> Iterator[Change]:
@@ -241,6 +222,10 @@ def _tags(reports: _Reports, since: int) -> Iterator[Change]:
         before, known = known, facts.tags
         if before is not None and fact.at > since:
             yield _change(ChangeKind.TAGS, fact, facts.dataset, f"tags: {', '.join(sorted(before ^ known))}")
+
+
+def _change_of_job(kind: ChangeKind, fact: RunFacts, summary: str) -> Change:
+    return Change(kind=kind, node=fact.job, at=fact.at, run=fact.run, job=fact.job, summary=summary)
 
 
 def _change(
