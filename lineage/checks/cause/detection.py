@@ -2,11 +2,11 @@
 """Detection of changes in the run events of upstream jobs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from lineage.checks.cause.change import Change, ChangeKind
 from lineage.checks.cause.facts import DatasetFacts, RunFacts
@@ -125,16 +125,28 @@ def _dataset_changes(history: Sequence[RunFacts], upstream: Upstream, since: int
 
 
 _Reports = Sequence[tuple[RunFacts, DatasetFacts]]
+V = TypeVar("V")
+
+
+def _differing(
+    reports: _Reports, value: Callable[[DatasetFacts], V | None], since: int
+) -> Iterator[tuple[RunFacts, DatasetFacts, V, V]]:
+    """Yield the reports after `since` with another value than the report before, and both values.
+
+    Reports without the value are skipped.
+    """
+    known: V | None = None
+    for fact, facts in reports:
+        found = value(facts)
+        if found is None or found == known:
+            continue
+        before, known = known, found
+        if before is not None and fact.at > since:
+            yield fact, facts, before, found
 
 
 def _schemas(reports: _Reports, since: int) -> Iterator[Change]:
-    known: Mapping[str, str] | None = None
-    for fact, facts in reports:
-        if facts.schema is None or facts.schema == known:
-            continue
-        before, known = known, facts.schema
-        if before is None or fact.at <= since:
-            continue
+    for fact, facts, before, known in _differing(reports, lambda facts: facts.schema, since):
         removed = before.keys() - known.keys()
         added = known.keys() - before.keys()
         retyped = {name for name in before.keys() & known.keys() if before[name] != known[name]}
@@ -156,13 +168,7 @@ def _schemas(reports: _Reports, since: int) -> Iterator[Change]:
 
 
 def _edges(reports: _Reports, since: int) -> Iterator[Change]:
-    known = None
-    for fact, facts in reports:
-        if facts.edges is None or facts.edges == known:
-            continue
-        before, known = known, facts.edges
-        if before is None or fact.at <= since:
-            continue
+    for fact, facts, before, known in _differing(reports, lambda facts: facts.edges, since):
         fields = frozenset(field for field, _, _ in before ^ known)
         lost, new = len(before - known), len(known - before)
         yield _change(
@@ -215,13 +221,8 @@ def _assertions(reports: _Reports, since: int) -> Iterator[Change]:
 
 
 def _tags(reports: _Reports, since: int) -> Iterator[Change]:
-    known = None
-    for fact, facts in reports:
-        if facts.tags is None or facts.tags == known:
-            continue
-        before, known = known, facts.tags
-        if before is not None and fact.at > since:
-            yield _change(ChangeKind.TAGS, fact, facts.dataset, f"tags: {', '.join(sorted(before ^ known))}")
+    for fact, facts, before, known in _differing(reports, lambda facts: facts.tags, since):
+        yield _change(ChangeKind.TAGS, fact, facts.dataset, f"tags: {', '.join(sorted(before ^ known))}")
 
 
 def _change_of_job(kind: ChangeKind, fact: RunFacts, summary: str) -> Change:
