@@ -37,7 +37,7 @@ _EXECUTOR_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION
 
 @dataclass(frozen=True)
 class Submission:
-    """Driver as it is submitted.
+    """Arguments of `spark-submit` for a driver.
 
     Attributes:
         name: name of the job.
