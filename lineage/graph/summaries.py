@@ -18,10 +18,12 @@ from lineage.graph.run_state import is_stale, run_outcome
 def job_summary(
     lineage: LineageRecords, graph: Graph, record: JobRecord, places: Mapping[DatasetId, int], now: int
 ) -> JsonObject:
-    """Return `{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "updatedAt", "tags",
-    "owners", "description", "inputs", "outputs", "upstreamJobs", "downstreamJobs"}`.
+    """Return `{"namespace", "name", "engine", "processing", "state", "stale", "runs", "startedAt", "endedAt",
+    "endedBecause", "updatedAt", "tags", "owners", "description", "inputs", "outputs", "upstreamJobs",
+    "downstreamJobs"}`.
 
-    Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`.
+    Times are RFC 3339, `now` (ns) determines `stale`, inputs and outputs are indexes from `places`. `endedBecause` is
+    the reason of an inferred end, null if the emitter reported the end.
     """
     view = graph.job_lineages[record.id]
     run = graph.latest_run(record.id)
@@ -41,6 +43,8 @@ def job_summary(
         "stale": run is not None and is_stale(lineage, run, now),
         "runs": len(record.runs),
         "startedAt": None if started is None else format_time(started),
+        "endedAt": format_time(outcome.ended) if outcome and outcome.ended is not None else None,
+        "endedBecause": outcome.closed_because if outcome else None,
         "updatedAt": format_time(record.span.last.time),
         "inputs": sorted(places[dataset] for dataset in view.inputs if dataset in places),
         "outputs": sorted(places[dataset] for dataset in view.outputs if dataset in places),
@@ -52,12 +56,13 @@ def job_summary(
 
 def dataset_summary(lineage: LineageRecords, record: DatasetRecord, masked: Iterable[str]) -> JsonObject:
     """Return `{"namespace", "name", "updatedAt", "tags", "columnTags", "owners", "description", "columns", "masked",
-    "symlinks"}`.
+    "storage", "droppedAt", "symlinks"}`.
 
     `columnTags` is column -> tags, `columns` how many there are, `masked` the columns that a job fills with masked
-    values.
+    values, `storage` the layer of the `storage` facet. `droppedAt` is null for a dataset that exists.
     """
     facets = record.all_facets()
+    dropped = lineage.dropped_at([record.id]).get(record.id)
     columns: dict[str, list[str]] = {}
     for tag in _object_rows(_object_or_empty(facets.get("tags")).get("tags")):
         if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):
@@ -69,6 +74,8 @@ def dataset_summary(lineage: LineageRecords, record: DatasetRecord, masked: Iter
         "columnTags": {column: sorted(set(tags)) for column, tags in columns.items()},
         "columns": len(record.fields()),
         "masked": sorted(masked),
+        "storage": _text_or_none(_object_or_empty(facets.get("storage")).get("storageLayer")),
+        "droppedAt": None if dropped is None else format_time(dropped),
         "symlinks": lineage.symlinks(record),
         **_tags_and_owners(facets),
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
-import { alerts } from "../src/model/alerts";
+import { alerts, jobAlerts } from "../src/model/alerts";
 import { buildColumnIndex, columnPath } from "../src/model/columnPath";
 import { engineOfDataset, engineOfJob } from "../src/model/engines";
 import { graphOf, sameShape, stateOf, subgraph, summariesOf, removeIdleJobs } from "../src/model/graph";
@@ -85,7 +85,7 @@ test("engines are derived from integration and namespace", () => {
     "connect",
     "spark",
     "flink",
-    "job",
+    "airflow",
     "job",
   ]);
   expect(["kafka://a", "postgres://b", "file", "bigquery", "S3://c"].map((name) => engineOfDataset(name, []))).toEqual([
@@ -93,6 +93,11 @@ test("engines are derived from integration and namespace", () => {
     "postgres",
     "database",
     "database",
+    "s3",
+  ]);
+  expect(["iceberg", "delta", "parquet"].map((storage) => engineOfDataset("s3://lake", [], storage))).toEqual([
+    "iceberg",
+    "lake",
     "s3",
   ]);
 });
@@ -201,13 +206,14 @@ test("alerts report failed jobs, services that are down and contract differences
     findings: [{ kind: "missing", subject: "job", job: "j", text: "t", expected: "", found: "" }],
     unlisted: [{ kind: "unlisted", subject: "job", job: "k", text: "u", expected: "", found: "" }],
   };
-  const found = alerts(graph.nodes, (node) => node.state, { name: "lab", services: [down] }, null, contract);
+  const found = alerts({ jobs: jobAlerts(graph, (node) => node.state), lab: { name: "lab", services: [down] }, stats: null, contract });
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([
-    "error: Kafka does not respond: refused",
     "error: report failed",
+    "error: Kafka does not respond: refused",
     "warning: 1 difference from the lineage contract",
   ]);
-  expect(alerts([], () => "none", null, null, null)).toEqual([]);
+  expect(found[0]).toMatchObject({ kind: "failed", subject: "job:jobs:report", affected: 1 });
+  expect(alerts({ jobs: [], lab: null, stats: null, contract: null })).toEqual([]);
 });
 
 test("impact rows are sorted by distance, and edges have labels", () => {

@@ -4,12 +4,12 @@ import type { ColumnEdgeRow, DatasetSummary, GraphExport, JobSummary, QualifiedN
 const ABOUT = { updatedAt: "2026-01-01T00:00:00Z", tags: [], owners: [], description: null };
 
 export function job(name: string, inputs: number[], outputs: number[], more: Partial<JobSummary> = {}): JobSummary {
-  const state = { engine: "SPARK", processing: "BATCH", state: "COMPLETED", stale: false, runs: 1, startedAt: null };
+  const state = { engine: "SPARK", processing: "BATCH", state: "COMPLETED", stale: false, runs: 1, startedAt: null, endedAt: null, endedBecause: null };
   return { namespace: "jobs", name, inputs, outputs, ...ABOUT, ...state, ...more };
 }
 
 export function dataset(name: string, more: Partial<DatasetSummary> = {}): DatasetSummary {
-  return { namespace: "s3://lake", name, columns: 0, columnTags: {}, masked: [], symlinks: [], ...ABOUT, ...more };
+  return { namespace: "s3://lake", name, columns: 0, columnTags: {}, masked: [], storage: null, droppedAt: null, symlinks: [], ...ABOUT, ...more };
 }
 
 export function identity(input: string, output: string, more: Partial<ColumnEdgeRow> = {}): ColumnEdgeRow {

@@ -17,6 +17,9 @@ describe("routes", () => {
       open: ["x", "y"],
       budget: 100,
       only: true,
+      hops: 3,
+      inactive: true,
+      by: "owner" as const,
       at: "2026-01-01T00:00:00.000Z",
     };
     expect(parseRoute(formatRoute(route))).toEqual(route);
@@ -24,7 +27,7 @@ describe("routes", () => {
   });
 
   test("ignore invalid values", () => {
-    expect(parseRoute("?view=nothing&node=javascript:alert(1)&budget=-1&at=yesterday&direction=sideways")).toEqual(
+    expect(parseRoute("?view=nothing&node=javascript:alert(1)&budget=-1&hops=99&by=shape&inactive=yes&at=yesterday&direction=sideways")).toEqual(
       HOME,
     );
   });

@@ -89,7 +89,7 @@ def visiting(browser, url: str, size=WIDE, dark: bool = False, key: str = "") ->
         yield visit
     finally:
         context.close()
-    assert visit.problems == []
+    assert visit.problems == [], visit.problems
 
 
 def _check_request(requested: str, url: str, visit: Visit) -> None:

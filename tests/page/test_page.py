@@ -7,10 +7,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
+from urllib.request import urlopen
 
 import pytest
 
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
+from tests.bench.skewed_graph import FAILED_JOBS, SkewedGraph
 from tests.page.browser import NARROW, WIDE, visiting
 from tests.page.contract_events import facet, run_event, run_id
 
@@ -19,6 +21,8 @@ pytestmark = pytest.mark.slow
 ETL = f"job:{JOB_NAMESPACE}:{JOB_ORDERS_ETL}"
 SALES = "dataset:s3://warehouse:sales/orders"
 ABORTED_MS = 2_000
+SKEWED_NODES = 505
+"""Jobs and datasets of the skewed graph of about 500 nodes."""
 STATS = "dataset:s3://warehouse:sales/supplier_stats"
 SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
 
@@ -429,3 +433,115 @@ def test_no_serious_accessibility_problem_and_no_horizontal_overflow(browser, sh
             if not visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
                 found[f"{name}: too wide"] = []
     assert found == {}
+
+
+@pytest.fixture
+def large(browser, empty):
+    """A wide page of a graph with hubs, chains, jobs that are over and two failed ones."""
+    now = datetime.now(UTC)
+    empty.send(*(json.loads(event) for event in SkewedGraph(500, now).events()))
+    with visiting(browser, empty.url) as found:
+        yield found
+
+
+def failed_job(url: str) -> str:
+    """Node id of a failed job."""
+    with urlopen(f"{url}/api/v1/summaries", timeout=30) as answer:
+        job = next(job for job in json.load(answer)["jobs"] if job["state"] == "FAILED")
+    return f"job:{job['namespace']}:{job['name']}"
+
+
+def test_a_large_graph_starts_as_a_map_of_groups_that_expand_in_place(large):
+    large.open()
+    labels = large.page.locator(".cards button").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert 8 < len(labels) <= 24
+    groups = [label for label in labels if label.startswith("Group ")]
+    assert sum(int(re.search(r"(\d+) (?:jobs|datasets|nodes)", label)[1]) for label in groups) > 300
+    assert any("1 failed" in label for label in groups)
+    opened = large.page.get_by_role("button", name=re.compile("^Group s3:..archive:"))
+    opened.focus()
+    large.page.keyboard.press("Enter")
+    opened.wait_for(state="detached")
+    large.page.get_by_role("button", name=re.compile(r"^Group .*s3:..archive\)")).first.wait_for(state="attached")
+
+
+def test_what_is_over_is_hidden_until_it_is_asked_for(large):
+    large.open(budget="1000")
+    shown = len(large.cards())
+    switch = large.page.get_by_role("button", name=re.compile(r"Show \d+ inactive"))
+    hidden = int(re.search(r"\d+", switch.inner_text())[0])
+    assert hidden > 50
+    switch.click()
+    large.page.get_by_role("button", name="Hide inactive").wait_for()
+    large.page.get_by_role("img", name=re.compile(rf"\b{SKEWED_NODES} cards")).wait_for()
+    assert "inactive=1" in large.page.url
+    assert shown <= SKEWED_NODES - hidden
+
+
+def test_an_alert_leads_to_the_neighborhood_of_its_job_in_one_click(large):
+    large.open(view="lab")
+    alerts = large.page.get_by_label("Failed jobs")
+    alerts.get_by_role("listitem").nth(FAILED_JOBS - 1).wait_for()
+    assert alerts.get_by_role("listitem").count() == FAILED_JOBS
+    alerts.get_by_role("link").first.click()
+    large.page.locator('.cards [aria-pressed="true"][data-state="failed"]').wait_for(state="attached")
+    assert parse_qs(urlsplit(large.page.url).query)["hops"] == ["2"]
+    assert len(large.cards()) < 80
+
+
+def test_alerts_can_be_acknowledged_and_muted(large):
+    large.open(view="lab")
+    alerts = large.page.get_by_label("Failed jobs")
+    alerts.get_by_role("button", name=re.compile("^Mute")).first.click()
+    large.page.get_by_text("1 acknowledged or muted").wait_for()
+    alerts.get_by_role("button", name="Acknowledge").click()
+    large.page.get_by_text("No new alerts").wait_for()
+    large.page.reload()
+    large.page.get_by_text(f"{FAILED_JOBS} acknowledged or muted").wait_for()
+    large.page.get_by_text("Muted (1)").click()
+    large.page.get_by_role("button", name="Unmute").click()
+    alerts.get_by_role("listitem").wait_for()
+
+
+def test_impact_without_a_dataset_offers_datasets(large):
+    large.open(view="impact")
+    suggestions = large.page.get_by_role("list", name="Suggestions").get_by_role("link")
+    suggestions.first.wait_for()
+    large.page.get_by_label("Search for a dataset or column").fill("amount")
+    large.page.get_by_role("list", name="Results").get_by_role("link").first.click()
+    large.page.get_by_role("heading", name=re.compile("^Impact of a change to amount")).wait_for()
+
+
+def test_the_empty_search_suggests_favorites_recent_nodes_and_failed_jobs(large):
+    node = failed_job(large.url)
+    large.open(node=node, hops="2")
+    large.page.get_by_role("button", name="Favorite").click()
+    large.open()
+    large.page.keyboard.press("/")
+    options = large.page.get_by_role("option")
+    options.first.wait_for()
+    assert "favorite" in options.first.inner_text()
+    assert options.count() >= FAILED_JOBS
+    large.page.keyboard.press("Enter")
+    large.page.locator(f'.cards [data-node="{node}"][aria-pressed="true"]').wait_for(state="attached")
+
+
+def test_indirect_columns_are_folded_into_one_card_until_it_is_expanded(visit):
+    visit.open(view="columns", node=STATS, field="total_price")
+    folds = visit.page.get_by_role("button", name=re.compile(r"^\d+ columns of"))
+    folds.first.wait_for(state="attached")
+    before = visit.page.locator(".cards button").count()
+    visit.page.get_by_role("button", name="Expand indirect").click()
+    folds.first.wait_for(state="detached")
+    assert visit.page.locator(".cards button").count() > before
+    visit.page.get_by_role("button", name="Fold indirect").click()
+    folds.first.wait_for(state="attached")
+
+
+def test_a_question_mark_shows_the_keys(visit):
+    visit.open()
+    visit.page.keyboard.press("?")
+    keys = visit.page.get_by_role("dialog", name="Keys")
+    keys.get_by_text("Next and previous change").wait_for()
+    visit.page.keyboard.press("?")
+    keys.wait_for(state="hidden")

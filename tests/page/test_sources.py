@@ -8,7 +8,7 @@ import subprocess
 from infra.toolchain.artifacts import PAGE_PROJECT
 from tests.bench.page import FIRST_LOAD, first_load
 
-IMPORTED = re.compile(r"""(?:from|import)\s*\(?["']([^."'][^"']*)["']""")
+IMPORTED = re.compile(r"""(?:from\s+|import\s*\(?\s*)["']([^."'][^"']*)["']""")
 
 
 def test_type_check_and_unit_tests_pass(project):

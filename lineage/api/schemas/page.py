@@ -15,6 +15,8 @@ class JobSummary(NodeName):
     stale: bool
     runs: int
     started_at: str | None
+    ended_at: str | None
+    ended_because: str | None
     updated_at: str
     tags: list[str]
     owners: list[str]
@@ -43,6 +45,8 @@ class DatasetSummary(NodeName):
     description: str | None
     columns: int
     masked: list[str]
+    storage: str | None
+    dropped_at: str | None
     symlinks: list[DatasetAlias]
 
 

@@ -9,11 +9,15 @@ const SWEEPS = 10;
  * Each sweep moves the nodes of a layer towards the mean of their neighbors on one side, as far as order and minimum
  * distances allow (least squares).
  *
- * @param size height of a node including the gap below it; a bend takes 35 % of that.
+ * @param rowHeight vertical distance of the nodes of a layer, given its rank; a bend takes 35 % of that.
  */
-export function assignY(graph: LayeredGraph, layers: readonly Int32Array[], size: number): Float64Array {
+export function assignY(
+  graph: LayeredGraph,
+  layers: readonly Int32Array[],
+  rowHeight: (rank: number) => number,
+): Float64Array {
   const y = new Float64Array(graph.count);
-  const heightOf = (node: number): number => (node < graph.nodes ? size : size * 0.35);
+  const heightOf = (node: number): number => rowHeight(graph.rank[node]) * (node < graph.nodes ? 1 : 0.35);
   for (const layer of layers) {
     let at = 0;
     for (const node of layer) {

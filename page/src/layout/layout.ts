@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { components, type Digraph, simplify } from "./digraph";
+import { flowGrid } from "./flowGrid";
 import { type LayeredGraph, insertBends } from "./layeredGraph";
 import { minimizeCrossings } from "./crossings";
 import { assignY } from "./coordinates";
+import { packBoxes } from "./packing";
 import { removeCycles, assignRanks } from "./ranks";
-
-/** Sizes in pixels at scale 1. */
-export interface LayoutSizes {
-  readonly width: number;
-  readonly height: number;
-  readonly columnGap: number;
-  readonly rowGap: number;
-  /** Desired aspect ratio (width by height) of the packed components. */
-  readonly aspect: number;
-}
+import type { LayoutSizes } from "./sizes";
+import { centerInLayer, type WrappedLayers, wrapLayers } from "./wrapping";
 
 /** Positions of nodes (their centers) and edges. */
 export interface Layout {
@@ -26,7 +20,10 @@ export interface Layout {
 }
 
 /**
- * Lay out a graph from left to right with the Sugiyama method. Components are laid out separately and packed in rows.
+ * Lay out a graph from left to right with the Sugiyama method. Components are laid out separately and packed beside each
+ * other. Tall layers are wrapped, so that the drawing has about the desired aspect ratio.
+ *
+ * A component with many cycles, such as groups of a large graph, becomes a grid along the main direction of its edges.
  *
  * Deterministic: equal graphs have equal layouts.
  */
@@ -36,9 +33,9 @@ export function layoutGraph(graph: Digraph, sizes: LayoutSizes): Layout {
   const routeByEdge = new Map<number, Float32Array>();
   const simple = simplify(graph);
   const parts = splitComponents(simple).map((part) => layoutComponent(part, sizes));
-  const { offsets, width, height } = packComponents(parts, sizes);
+  const { corners, width, height } = packBoxes(parts, sizes.aspect, sizes.rowGap * 3);
   parts.forEach((part, index) => {
-    const { left, top } = offsets[index];
+    const { left, top } = corners[index];
     part.nodes.forEach((node, local) => {
       x[node] = part.x[local] + left;
       y[node] = part.y[local] + top;
@@ -55,11 +52,16 @@ export function layoutGraph(graph: Digraph, sizes: LayoutSizes): Layout {
   return { x, y, routes, width, height };
 }
 
+/** Share of edges on cycles above which a graph is drawn as a grid: that of jobs and datasets has few, that of groups many. */
+const MAX_REVERSED_SHARE = 0.04;
+
 interface Component {
   readonly nodes: readonly number[];
   readonly graph: Digraph;
   readonly key: (from: number, to: number) => number;
 }
+
+type Point = readonly [x: number, y: number];
 
 interface PlacedComponent {
   readonly nodes: readonly number[];
@@ -95,56 +97,46 @@ function splitComponents(graph: Digraph): Component[] {
 
 function layoutComponent({ nodes, graph, key }: Component, sizes: LayoutSizes): PlacedComponent {
   const acyclic = removeCycles(graph);
+  const reversed = graph.from.reduce((count, from, edge) => count + (from === acyclic.from[edge] ? 0 : 1), 0);
+  if (reversed > graph.from.length * MAX_REVERSED_SHARE) return { nodes, routes: new Map(), ...flowGrid(graph, sizes) };
   const layers = insertBends(acyclic, assignRanks(acyclic));
-  const y = assignY(layers, minimizeCrossings(layers), sizes.height + sizes.rowGap);
+  const order = minimizeCrossings(layers);
+  const wrapped = wrapLayers(layers, order, sizes);
+  const rowHeight = sizes.height + sizes.rowGap;
+  const y = assignY(layers, order, (rank) => rowHeight / wrapped.columns[rank]);
   const top = y.reduce((lowest, value) => Math.min(lowest, value), Infinity) - sizes.height / 2;
   const bottom = y.reduce((most, value) => Math.max(most, value), -Infinity) + sizes.height / 2;
-  const columnX = (node: number): number => layers.rank[node] * (sizes.width + sizes.columnGap) + sizes.width / 2;
+  const nodeX = (node: number): number =>
+    wrapped.left[layers.rank[node]] + centerInLayer(wrapped.column[node], sizes);
   return {
     nodes,
-    x: Float32Array.from(nodes, (_, node) => columnX(node)),
+    x: Float32Array.from(nodes, (_, node) => nodeX(node)),
     y: Float32Array.from(nodes, (_, node) => y[node] - top),
-    routes: edgeRoutes(graph, acyclic, layers, (bend) => [columnX(bend), y[bend] - top], key),
-    width: layers.layers.length * (sizes.width + sizes.columnGap) - sizes.columnGap,
+    routes: edgeRoutes(graph, acyclic, layers, (bend) => bendPoints(wrapped, layers.rank[bend], y[bend] - top, sizes), key),
+    width: wrapped.width,
     height: bottom - top,
   };
+}
+
+/** Points of an edge that passes a layer: one, or both ends of a wrapped layer. */
+function bendPoints({ left, widths, columns }: WrappedLayers, rank: number, y: number, sizes: LayoutSizes): Point[] {
+  const first: Point = [left[rank] + sizes.width / 2, y];
+  return columns[rank] === 1 ? [first] : [first, [left[rank] + widths[rank] - sizes.width / 2, y]];
 }
 
 function edgeRoutes(
   graph: Digraph,
   acyclic: Digraph,
   { bends }: LayeredGraph,
-  point: (bend: number) => [number, number],
+  pointsOf: (bend: number) => readonly Point[],
   key: (from: number, to: number) => number,
 ): Map<number, Float32Array> {
   const routes = new Map<number, Float32Array>();
   bends.forEach((chain, edge) => {
     if (chain.length === 0) return;
-    const points = Array.from(chain, point);
+    const points = Array.from(chain, pointsOf).flat();
     if (graph.from[edge] !== acyclic.from[edge]) points.reverse();
     routes.set(key(graph.from[edge], graph.to[edge]), Float32Array.from(points.flat()));
   });
   return routes;
-}
-
-/** Pack components into shelves, largest first. The widest component or the aspect ratio limits the width. */
-function packComponents(parts: readonly PlacedComponent[], sizes: LayoutSizes) {
-  const gap = sizes.rowGap * 3;
-  const area = parts.reduce((sum, part) => sum + (part.width + gap) * (part.height + gap), 0);
-  const widest = parts.reduce((most, part) => Math.max(most, part.width), 0);
-  const limit = Math.max(widest, Math.sqrt(area * sizes.aspect));
-  const offsets: { left: number; top: number }[] = [];
-  let [left, top, shelf, width] = [0, 0, 0, 0];
-  for (const part of parts) {
-    if (left > 0 && left + part.width > limit) {
-      top += shelf + gap;
-      left = 0;
-      shelf = 0;
-    }
-    offsets.push({ left, top });
-    left += part.width + gap;
-    shelf = Math.max(shelf, part.height);
-    width = Math.max(width, left - gap);
-  }
-  return { offsets, width, height: top + shelf };
 }

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { LayoutSizes } from "./layout";
+
+/** Sizes in pixels at scale 1. */
+export interface LayoutSizes {
+  readonly width: number;
+  readonly height: number;
+  readonly columnGap: number;
+  readonly rowGap: number;
+  /** Desired aspect ratio (width by height) of the drawing. */
+  readonly aspect: number;
+}
 
 /** Sizes in the graph view. */
 export const CARD_SIZES: LayoutSizes = { width: 208, height: 48, columnGap: 60, rowGap: 20, aspect: 1.7 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { GraphNode, State } from "./graph";
+import { type Neighbors, neighbors } from "../layout/digraph";
+import type { Graph, GraphNode, State } from "./graph";
+import { inactiveNodes } from "./inactive";
 import { displayText } from "./names";
 
 export interface LabResponse {
@@ -41,46 +43,139 @@ export interface ContractReport {
   readonly unlisted: readonly ContractFinding[];
 }
 
-/** A problem to show in the lab view. `node` is the affected node, if any. */
+export const ALERT_KINDS = {
+  service: "Services that do not respond",
+  failed: "Failed jobs",
+  stale: "Stale jobs: running, but silent",
+  lost: "Runs that ended without an event of their own",
+  events: "Events that are not in the graph",
+  contract: "Lineage contract",
+} as const;
+export type AlertKind = keyof typeof ALERT_KINDS;
+
+/** A problem to show in the lab view. */
 export interface Alert {
   readonly level: "error" | "warning";
+  readonly kind: AlertKind;
+  /** What the problem is about, for muting: a node id, or the name of a service or count. */
+  readonly subject: string;
   readonly text: string;
+  /** Id of the affected node, if any. */
   readonly node?: string;
+  /** Start of the problem (RFC 3339); null if it is not known. */
+  readonly since: string | null;
+  /** Number of datasets and jobs downstream of the node, at most `MAX_AFFECTED`. */
+  readonly affected: number;
 }
 
-/** Current problems, errors first. Responses that have not arrived yet (null) raise no alert. */
-export function alerts(
-  nodes: readonly GraphNode[],
-  stateOf: (node: GraphNode) => State,
-  lab: LabResponse | null,
-  stats: StatsResponse | null,
-  contract: ContractReport | null,
-): Alert[] {
-  const found: Alert[] = [];
-  for (const service of lab?.services ?? []) {
-    if (service.state === "down")
-      found.push({ level: "error", text: `${displayText(service.title)} does not respond: ${displayText(service.answer)}` });
+/** Downstream nodes are counted up to this number: hundreds of alerts must not take seconds. */
+export const MAX_AFFECTED = 1_000;
+
+export interface AlertSources {
+  /** Result of `jobAlerts`. */
+  readonly jobs: readonly Alert[];
+  readonly lab: LabResponse | null;
+  readonly stats: StatsResponse | null;
+  readonly contract: ContractReport | null;
+}
+
+/** Identifies an occurrence of a problem: the same problem at a later time has another key. */
+export function alertKey({ kind, subject, since, text }: Alert): string {
+  return [kind, subject, since ?? text].join(" ");
+}
+
+/**
+ * Current problems: errors before warnings, then those with the most affected nodes, then the newest.
+ *
+ * Responses that have not arrived yet (null) raise none.
+ */
+export function alerts({ jobs, lab, stats, contract }: AlertSources): Alert[] {
+  const found = [...serviceAlerts(lab), ...jobs, ...eventAlerts(stats), ...contractAlerts(contract)];
+  return found.sort(
+    (a, b) =>
+      (a.level === b.level ? 0 : a.level === "error" ? -1 : 1) ||
+      b.affected - a.affected ||
+      Date.parse(b.since ?? "1970-01-01") - Date.parse(a.since ?? "1970-01-01"),
+  );
+}
+
+/** Alerts of one kind, in the order of their first ones. */
+export function alertsByKind(found: readonly Alert[]): [AlertKind, Alert[]][] {
+  const groups = new Map<AlertKind, Alert[]>();
+  for (const alert of found) groups.set(alert.kind, [...(groups.get(alert.kind) ?? []), alert]);
+  return [...groups];
+}
+
+function serviceAlerts(lab: LabResponse | null): Alert[] {
+  return (lab?.services ?? [])
+    .filter(({ state }) => state === "down")
+    .map(({ name, title, answer }) => ({
+      ...GENERAL,
+      kind: "service",
+      subject: name,
+      text: `${displayText(title)} does not respond: ${displayText(answer)}`,
+    }));
+}
+
+/** Alerts of jobs. A run that somebody stopped raises none, and neither does a job that is over. */
+export function jobAlerts(graph: Graph, stateOf: (node: GraphNode) => State): Alert[] {
+  const inactive = inactiveNodes(graph);
+  const successors = neighbors(graph.nodes.length, graph.from, graph.to);
+  return graph.nodes.flatMap((node, at) => {
+    const problem = inactive[at] === 1 ? null : jobProblem(node, stateOf(node));
+    return problem ? [{ ...problem, subject: node.id, node: node.id, affected: countReachable(successors, at) }] : [];
+  });
+}
+
+function jobProblem(node: GraphNode, state: State): Pick<Alert, "level" | "kind" | "text" | "since"> | null {
+  const name = displayText(node.name);
+  switch (state) {
+    case "failed":
+      return { level: "error", kind: "failed", text: `${name} failed`, since: node.endedAt ?? node.updatedAt };
+    case "stale":
+      return { level: "error", kind: "stale", text: `${name} is running but sends no events`, since: node.updatedAt };
+    case "aborted":
+      return node.streaming && node.endedBecause !== null
+        ? { level: "warning", kind: "lost", text: `${name}: ${displayText(node.endedBecause)}`, since: node.endedAt }
+        : null;
+    default:
+      return null;
   }
-  for (const node of nodes) {
-    const state = stateOf(node);
-    if (state === "failed") found.push({ level: "error", text: `${displayText(node.name)} failed`, node: node.id });
-    if (state === "stale")
-      found.push({
-        level: "error",
-        text: `${displayText(node.name)} is stale: it is running but sends no events`,
-        node: node.id,
-      });
-    if (state === "aborted" && node.streaming)
-      found.push({ level: "warning", text: `${displayText(node.name)} was aborted`, node: node.id });
+}
+
+function eventAlerts(stats: StatsResponse | null): Alert[] {
+  const counts: [string, number, string][] = [
+    ...Object.entries(stats?.deadLetters ?? {}).map(([kind, count]): [string, number, string] => [
+      `dead letters: ${kind}`,
+      count,
+      `${count} dead letters (${kind}); see /api/v1/dead-letters`,
+    ]),
+    [
+      "unapplied",
+      stats?.unapplied.length ?? 0,
+      `${stats?.unapplied.length ?? 0} events could not be applied to the graph`,
+    ],
+  ];
+  return counts
+    .filter(([, count]) => count > 0)
+    .map(([subject, , text]) => ({ ...GENERAL, kind: "events", subject, text }));
+}
+
+function contractAlerts(contract: ContractReport | null): Alert[] {
+  if (!contract || contract.ok) return [];
+  const count = contract.findings.length;
+  const text = `${count} difference${count === 1 ? "" : "s"} from the lineage contract`;
+  return [{ ...GENERAL, level: "warning", kind: "contract", subject: "contract", text }];
+}
+
+/** Attributes of an alert without a node. */
+const GENERAL = { level: "error", since: null, affected: 0 } as const;
+
+/** Number of nodes reachable from a node, up to a maximum. */
+function countReachable({ start, list }: Neighbors, first: number): number {
+  const seen = new Set([first]);
+  for (const node of seen) {
+    for (let at = start[node]; at < start[node + 1] && seen.size <= MAX_AFFECTED; at++) seen.add(list[at]);
   }
-  const dead = Object.entries(stats?.deadLetters ?? {}).filter(([, count]) => count > 0);
-  for (const [kind, count] of dead)
-    found.push({ level: "error", text: `${count} dead letters (${kind}); see /api/v1/dead-letters` });
-  if (stats && stats.unapplied.length > 0)
-    found.push({ level: "error", text: `${stats.unapplied.length} events could not be applied to the graph` });
-  if (contract && !contract.ok) {
-    const count = contract.findings.length;
-    found.push({ level: "warning", text: `${count} difference${count === 1 ? "" : "s"} from the lineage contract` });
-  }
-  return found.sort((a, b) => (a.level === b.level ? 0 : a.level === "error" ? -1 : 1));
+  return seen.size - 1;
 }

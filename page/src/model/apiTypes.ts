@@ -54,6 +54,10 @@ export interface JobSummary extends QualifiedName, SummaryBase {
   readonly stale: boolean;
   readonly runs: number;
   readonly startedAt: string | null;
+  /** End of the latest run; null while it runs. */
+  readonly endedAt: string | null;
+  /** Why the service inferred that end; null if the emitter reported it. */
+  readonly endedBecause: string | null;
   /** Indexes into the list of datasets. */
   readonly inputs: readonly number[];
   readonly outputs: readonly number[];
@@ -67,6 +71,9 @@ export interface DatasetSummary extends QualifiedName, SummaryBase {
   readonly columnTags: Readonly<Record<string, readonly string[]>>;
   readonly columns: number;
   readonly masked: readonly string[];
+  /** Storage layer of the `storage` facet, such as `iceberg`. */
+  readonly storage: string | null;
+  readonly droppedAt: string | null;
   readonly symlinks: readonly Symlink[];
 }
 

@@ -166,6 +166,8 @@ function removedNode({ kind, namespace, name }: NodeRef): GraphNode {
     updatedAt: null,
     startedAt: null,
     runs: 0,
+    endedAt: null,
+    endedBecause: null,
     aliases: [],
     columns: 0,
     masked: [],

@@ -21,6 +21,10 @@ export interface GraphNode extends QualifiedName {
   readonly updatedAt: string | null;
   readonly startedAt: string | null;
   readonly runs: number;
+  /** End of the latest run of a job, or time at which a dataset was dropped. */
+  readonly endedAt: string | null;
+  /** Why the service inferred the end of the latest run; null if the emitter reported it. */
+  readonly endedBecause: string | null;
   /** Symlink names of a dataset, such as `lake.sales.orders`. */
   readonly aliases: readonly string[];
   readonly columns: number;
@@ -92,6 +96,8 @@ export function summariesOf(found: GraphExport): Summaries {
         stale: false,
         runs: 0,
         startedAt: null,
+        endedAt: null,
+        endedBecause: null,
         inputs,
         outputs,
       };
@@ -102,6 +108,8 @@ export function summariesOf(found: GraphExport): Summaries {
       columns: dataset.fields.length,
       columnTags: {},
       masked: masked.get(nodeId("dataset", dataset)) ?? [],
+      storage: null,
+      droppedAt: null,
     })),
   };
 }
@@ -151,6 +159,8 @@ function jobNode(job: JobSummary): GraphNode {
     state: stateOf(job.state, job.stale),
     startedAt: job.startedAt,
     runs: job.runs,
+    endedAt: job.endedAt,
+    endedBecause: job.endedBecause,
     aliases: EMPTY,
     columns: 0,
     masked: EMPTY,
@@ -158,7 +168,7 @@ function jobNode(job: JobSummary): GraphNode {
 }
 
 function datasetNode(dataset: DatasetSummary): GraphNode {
-  const engine = engineOfDataset(dataset.namespace, dataset.symlinks);
+  const engine = engineOfDataset(dataset.namespace, dataset.symlinks, dataset.storage);
   return {
     ...about(dataset),
     id: nodeId("dataset", dataset),
@@ -168,6 +178,8 @@ function datasetNode(dataset: DatasetSummary): GraphNode {
     state: "none",
     startedAt: null,
     runs: 0,
+    endedAt: dataset.droppedAt,
+    endedBecause: null,
     aliases: orEmpty(dataset.symlinks.map(({ name }) => name)),
     columns: dataset.columns,
     masked: orEmpty(dataset.masked),

@@ -7,7 +7,9 @@ import { displayText } from "./names";
 export interface Group {
   readonly id: string;
   readonly title: string;
-  readonly kind: GraphNode["kind"];
+  /** Titles of the groups that contain this one; empty for a group of the first level. */
+  readonly within: string;
+  readonly kind: GraphNode["kind"] | "mixed";
   readonly engine: Engine;
   /** Node indexes in the graph. */
   readonly members: readonly number[];
@@ -25,9 +27,14 @@ export interface CollapsedGraph {
   readonly opened: readonly Group[];
 }
 
+/** What nodes are grouped by first: system (namespace or engine), owner or tag. Name segments divide them further. */
+export const GROUPINGS = ["system", "owner", "tag"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+
 export interface GroupingOptions {
-  /** Maximum number of items. Groups that would exceed it stay collapsed unless the user opened them. */
+  /** Maximum number of nodes that are drawn without groups. */
   readonly budget: number;
+  readonly by?: Grouping;
   /** Ids of the groups that the user expanded or collapsed. */
   readonly open: ReadonlySet<string>;
   readonly closed: ReadonlySet<string>;
@@ -36,10 +43,17 @@ export interface GroupingOptions {
 /** Maximum number of items that one group expands into. */
 const MAX_PARTS = 60;
 
+/** Number of cards up to which large groups are divided automatically: their titles stay readable on one screen. */
+const MAP_CARDS = 24;
+
+/** Mean number of nodes per part above which dividing a group makes the map clearer. */
+const MIN_MEMBERS_PER_PART = 3;
+
 /**
- * Group nodes by system, then by name segments, so that the result stays within the budget.
+ * Group the nodes of a graph that exceeds the budget, so that the first picture is a map of collapsed groups.
  *
- * Groups that the user opened are expanded first; then the smallest groups, as long as the budget allows.
+ * The largest groups are divided by engine and by name segments into subgroups, up to the number of cards of a map. Groups that the
+ * user opened are expanded in any case.
  */
 export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): CollapsedGraph {
   const showAll = nodes.length <= choice.budget && choice.closed.size === 0;
@@ -47,7 +61,7 @@ export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): 
   const opened: Group[] = [];
   let pending: Group[] = [];
   if (showAll) nodes.forEach((_, node) => items.push({ node }));
-  else pending = systems(nodes);
+  else pending = topGroups(nodes, choice.by ?? "system");
   let itemCount = pending.length;
   // Splitting is cached: a group is split once to get its size, and again when it is expanded.
   const cache = new Map<string, GroupItem[]>();
@@ -59,60 +73,86 @@ export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): 
   const open = (group: Group): void => {
     const parts = partsOf(group);
     itemCount += parts.length - 1;
-    opened.push(group);
+    if (group.members.length > 1) opened.push(group);
     for (const part of parts) {
       if (part.group) pending.push(part.group);
       else items.push(part);
     }
   };
-  // Groups that the user opened come first in each step: one may be inside a group that was expanded automatically.
-  const nextGroup = () => takeOpened(pending, choice) ?? takeSmallest(pending, choice, itemCount, partsOf);
-  for (let group = nextGroup(); group; group = nextGroup()) open(group);
+  const openAll = (next: () => Group | undefined): void => {
+    for (let group = next(); group; group = next()) open(group);
+  };
+  openAll(() => takeFirst(pending, ({ members }) => members.length === 1) ?? takeLargest(pending, choice, itemCount, partsOf));
+  // The user's choices come last: they must not change what the map shows elsewhere.
+  openAll(() => takeFirst(pending, ({ id }) => choice.open.has(id)));
   items.push(...pending.map((group) => ({ group })));
   return { items, itemByNode: itemOf(nodes.length, items), opened };
 }
 
-/** The system of a node: a dataset namespace, or an engine within a job namespace. */
+/** The system of a node: the namespace of datasets or of jobs. */
 export function systemOf(node: GraphNode): { readonly id: string; readonly title: string } {
-  if (node.kind === "dataset") return { id: `dataset:${node.namespace}`, title: displayText(node.namespace) };
-  const engine = node.engine === "job" ? "jobs" : `${ENGINE_NAMES[node.engine]} jobs`;
-  return { id: `job:${node.engine}:${node.namespace}`, title: `${engine} in ${displayText(node.namespace)}` };
+  return { id: `${node.kind}:${node.namespace}`, title: displayText(node.namespace) };
 }
 
-function systems(nodes: readonly GraphNode[]): Group[] {
-  const members = new Map<string, number[]>();
+/** The group of a node by its first owner or tag. */
+function labelOf(node: GraphNode, by: "owner" | "tag"): { readonly id: string; readonly title: string } {
+  const label = (by === "owner" ? node.owners : node.tags)[0];
+  return label === undefined
+    ? { id: `${by}=`, title: by === "owner" ? "without owner" : "without tag" }
+    : { id: `${by}=${label}`, title: displayText(label) };
+}
+
+function topGroups(nodes: readonly GraphNode[], by: Grouping): Group[] {
+  const found = new Map<string, { readonly title: string; readonly members: number[] }>();
   nodes.forEach((node, at) => {
-    const { id } = systemOf(node);
-    const found = members.get(id);
-    if (found) found.push(at);
-    else members.set(id, [at]);
+    const { id, title } = by === "system" ? systemOf(node) : labelOf(node, by);
+    const known = found.get(id);
+    if (known) known.members.push(at);
+    else found.set(id, { title, members: [at] });
   });
-  return [...members].map(([id, indexes]) => {
-    const { kind, engine } = nodes[indexes[0]];
-    return { id, title: systemOf(nodes[indexes[0]]).title, kind, engine, members: indexes, depth: 0 };
-  });
+  return [...found].map(([id, { title, members }]) => ({ id, title, within: "", members, depth: 0, ...sharedBy(nodes, members) }));
 }
 
-function takeOpened(waiting: Group[], { open }: GroupingOptions): Group | undefined {
-  const at = waiting.findIndex(({ id }) => open.has(id));
+/** Kind and engine that all members share. */
+function sharedBy(nodes: readonly GraphNode[], members: readonly number[]): Pick<Group, "kind" | "engine"> {
+  const { kind, engine } = nodes[members[0]];
+  return {
+    kind: members.every((member) => nodes[member].kind === kind) ? kind : "mixed",
+    engine: members.every((member) => nodes[member].engine === engine) ? engine : "job",
+  };
+}
+
+function takeFirst(waiting: Group[], matches: (group: Group) => boolean): Group | undefined {
+  const at = waiting.findIndex(matches);
   return at < 0 ? undefined : waiting.splice(at, 1)[0];
 }
 
-function takeSmallest(
+/** Take the largest group that divides into few subgroups. */
+function takeLargest(
   waiting: Group[],
   { budget, closed }: GroupingOptions,
   count: number,
   partsOf: (group: Group) => readonly GroupItem[],
 ): Group | undefined {
-  const candidates = waiting.filter(({ id }) => !closed.has(id)).sort((a, b) => a.members.length - b.members.length);
-  const found = candidates.find((group) => count - 1 + partsOf(group).length <= budget);
-  if (found) waiting.splice(waiting.indexOf(found), 1);
-  return found;
+  const limit = Math.min(budget, MAP_CARDS);
+  const isClearer = (group: Group): boolean => {
+    const parts = partsOf(group).length;
+    return count - 1 + parts <= limit && parts * MIN_MEMBERS_PER_PART <= group.members.length;
+  };
+  const largest = waiting
+    .filter(({ id, members }) => !closed.has(id) && members.length >= 2 * MIN_MEMBERS_PER_PART)
+    .sort((a, b) => b.members.length - a.members.length)
+    .find(isClearer);
+  return largest && takeFirst(waiting, (group) => group === largest);
 }
 
 /** The items that a group expands into: nodes, and subgroups of nodes that share the next name segment. */
 function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
   if (group.members.length <= 1) return group.members.map((node) => ({ node }));
+  if (group.engine === "job") {
+    const engines = new Set(group.members.map((member) => nodes[member].engine));
+    if (engines.size > 1) return [...engines].map((engine) => engineGroup(nodes, group, engine));
+  }
   for (let depth = group.depth; ; depth++) {
     const parts = new Map<string, number[]>();
     for (const member of group.members) {
@@ -125,13 +165,37 @@ function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
     if (parts.size === 1 && !ended) continue;
     if (ended || parts.size > MAX_PARTS) return alphabeticalRanges(nodes, group);
     return [...parts].map(([part, members]) =>
-      members.length === 1 ? { node: members[0] } : { group: subgroup(group, part, members, depth + 1) },
+      members.length === 1 ? { node: members[0] } : { group: subgroup(nodes, group, part, members, depth + 1) },
     );
   }
 }
 
-function subgroup(group: Group, part: string, members: readonly number[], depth: number): Group {
-  return { ...group, id: `${group.id}/${part}`, title: `${displayText(part || "…")} (${group.title})`, members, depth };
+/** The members of a group that run in or are stored by one engine. */
+function engineGroup(nodes: readonly GraphNode[], group: Group, engine: Engine): GroupItem {
+  const members = group.members.filter((member) => nodes[member].engine === engine);
+  if (members.length === 1) return { node: members[0] };
+  const names = { id: `${group.id}/@${engine}`, title: ENGINE_NAMES[engine], within: pathOf(group) };
+  return { group: { ...names, members, depth: group.depth, ...sharedBy(nodes, members) } };
+}
+
+function subgroup(
+  nodes: readonly GraphNode[],
+  group: Group,
+  part: string,
+  members: readonly number[],
+  depth: number,
+): Group {
+  const names = { id: `${group.id}/${part}`, title: displayText(part || "…"), within: pathOf(group) };
+  return { ...names, members, depth, ...sharedBy(nodes, members) };
+}
+
+function pathOf({ title, within }: Group): string {
+  return within === "" ? title : `${within} / ${title}`;
+}
+
+/** Title of a group with those of the groups around it. */
+export function fullTitle({ title, within }: Group): string {
+  return within === "" ? title : `${title} (${within})`;
 }
 
 /** Alphabetical ranges, for nodes whose names share no further segment. */
@@ -144,7 +208,7 @@ function alphabeticalRanges(nodes: readonly GraphNode[], group: Group): GroupIte
     const members = sorted.slice(at, at + size);
     const [first, last] = [members[0], members[members.length - 1]].map((member) => nodes[member].name);
     const title = `${displayText(first)} – ${displayText(last)}`;
-    ranges.push({ group: { ...group, id: `${group.id}#${first}`, title, members, depth: group.depth } });
+    ranges.push({ group: { ...group, id: `${group.id}#${first}`, title, within: pathOf(group), members } });
   }
   return ranges;
 }

@@ -17,6 +17,28 @@ export function traceLineage(count: number, edges: Edges, start: number): Lineag
   return found;
 }
 
+/** The nodes within a number of edges of a node, in any direction, and the node itself. */
+export function traceNeighborhood(count: number, { from, to }: Edges, start: number, hops: number): ReadonlySet<number> {
+  const sides = [neighbors(count, from, to), neighbors(count, to, from)];
+  const found = new Set([start]);
+  let frontier = [start];
+  for (let distance = 0; distance < hops; distance++) {
+    const next: number[] = [];
+    for (const node of frontier) {
+      for (const side of sides) {
+        for (let at = side.start[node]; at < side.start[node + 1]; at++) {
+          const other = side.list[at];
+          if (found.has(other)) continue;
+          found.add(other);
+          next.push(other);
+        }
+      }
+    }
+    frontier = next;
+  }
+  return found;
+}
+
 function walk(
   count: number,
   keys: Int32Array,

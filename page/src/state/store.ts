@@ -7,7 +7,8 @@ import { RequestError, setRequestKey } from "../api";
 import { ChangeStreamClient } from "../worker/changeStreamClient";
 import { storedKey, storeKey } from "./storedKey";
 import { type LiveEvent, provisionalState, unconfirmedStates } from "./liveEvents";
-import { formatRoute, parseRoute, type Route } from "./route";
+import { rememberNode } from "./bookmarks";
+import { FOCUS_HOPS, formatRoute, parseRoute, type Route } from "./route";
 import { Throttle } from "./throttle";
 
 export const graphWorker = new GraphWorkerClient();
@@ -65,11 +66,18 @@ export function navigate(changes: Partial<Route>, replace = false): void {
   if (replace) history.replaceState(null, "", url);
   else if (formatRoute(next) !== formatRoute(route.value)) history.pushState(null, "", url);
   route.value = next;
+  rememberNode(next.node);
 }
 
 /** URL of a route, for links. */
 export function href(changes: Partial<Route>): string {
   return `${location.pathname}${formatRoute({ ...route.value, ...changes })}`;
+}
+
+/** Route to a node: with its neighborhood only, if the graph exceeds the card budget. */
+export function focusOn(node: string): Partial<Route> {
+  const hops = graph.value.nodes.length > route.value.budget ? FOCUS_HOPS : 0;
+  return { view: "graph", node, field: "", only: false, hops };
 }
 
 /** Time of the shown graph; empty for now. The list of changes loads its own graphs. */

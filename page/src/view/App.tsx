@@ -7,6 +7,7 @@ import { ChangesView } from "./ChangesView";
 import { ColumnsView } from "./ColumnsView";
 import { GraphView } from "./GraphView";
 import { ImpactView } from "./ImpactView";
+import { KeyHelp } from "./KeyHelp";
 import { LabView } from "./LabView";
 import { LoginForm } from "./LoginForm";
 import { Link, Notice } from "./components";
@@ -25,7 +26,8 @@ export function App() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const typing = (event.target as HTMLElement).closest("input, textarea, select");
-      if (event.key === "Escape" && !typing && route.value.view === "graph") navigate({ node: "", only: false });
+      const inDialog = document.querySelector("dialog[open]") !== null;
+      if (event.key === "Escape" && !typing && !inDialog && route.value.view === "graph") navigate({ node: "", only: false, hops: 0 });
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
@@ -40,7 +42,7 @@ export function App() {
         Skip to content
       </a>
       <header class="top">
-        <Link to={{ view: "graph", node: "", field: "", only: false, at: "", since: "" }} class="brand">
+        <Link to={{ view: "graph", node: "", field: "", only: false, hops: 0, at: "", since: "" }} class="brand">
           <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
             <path d="M6 6h5a3 3 0 0 1 3 3v6a3 3 0 0 0 3 3h1M6 18h3a5 5 0 0 0 5-5" />
             <circle cx="5" cy="6" r="2.4" />
@@ -59,6 +61,7 @@ export function App() {
         <SearchBox />
         <ConnectionStatus />
         <ThemeSelect />
+        <KeyHelp />
       </header>
       <main id="main" tabIndex={view === "lab" ? 0 : -1}>
         <Content view={view} />

@@ -3,12 +3,14 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { COLUMN_CARD_SIZES } from "../layout/sizes";
 import type { ColumnPath } from "../model/columnPath";
 import type { Field } from "../model/apiTypes";
+import { foldIndirect, type FoldedPath } from "../model/foldIndirect";
 import { apiPath, columnId, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
 import { mermaid } from "../model/mermaid";
 import { graphWorker, navigate, graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
 import { Link, NodeLink, Notice } from "./components";
+import { DatasetPicker } from "./DatasetPicker";
 import { DiagramView } from "./DiagramView";
 import { useResource } from "./useResource";
 import { columnDiagram, readableKind } from "./diagram";
@@ -17,7 +19,7 @@ const EMPTY_PATH: ColumnPath = { nodes: [], edges: [], truncated: false };
 
 /** The lineage of one column, upstream and downstream. */
 export function ColumnsView() {
-  const { node, field } = route.value;
+  const { node, field, open } = route.value;
   const at = nodeIndexById.value.get(node);
   const known = at === undefined ? undefined : graph.value.nodes[at];
   const [path, setPath] = useState(EMPTY_PATH);
@@ -31,24 +33,18 @@ export function ColumnsView() {
       current = false;
     };
   }, [known, field]);
-  const masked = useMemo(
-    () => new Set(path.edges.filter(({ masking }) => masking).map(({ to }) => path.nodes[to].id)),
-    [path],
-  );
+  const folded = useMemo(() => foldIndirect(path, new Set(open)), [path, open]);
   const diagram = useMemo(() => {
     const engineOf = (id: string) => graph.value.nodes[nodeIndexById.value.get(id) ?? -1]?.engine;
-    return columnDiagram(path, masked, engineOf);
-  }, [path, masked, graph.value]);
+    const masked = new Set(folded.edges.filter(({ masking }) => masking).map(({ to }) => folded.nodes[to].id));
+    return columnDiagram(folded, masked, engineOf);
+  }, [folded, graph.value]);
   if (!known || known.kind !== "dataset") {
-    return (
-      <Notice title="No column selected">
-        <p>Search for a column, or select a dataset in the graph and then one of its columns.</p>
-        <Link to={{ view: "graph", node: "", field: "" }}>Open the graph</Link>
-      </Notice>
-    );
+    return <DatasetPicker title="Lineage of which column?" linkTo={(id, column) => ({ node: id, field: column })} />;
   }
   const pick = (id: string | null) => {
-    const found = path.nodes.find((one) => one.id === id);
+    const found = folded.nodes.find((one) => one.id === id);
+    if (found?.columns !== undefined) return navigate({ open: [...open, found.id] });
     if (found?.field !== undefined) navigate({ node: nodeId("dataset", found), field: found.field });
   };
   return (
@@ -68,6 +64,16 @@ export function ColumnsView() {
             onClick={() => download(fileName(`${known.name} ${field}`, "mmd"), "text/plain", columnPathMermaid(path))}
           >
             Mermaid
+          </button>
+        )}
+        {folded.nodes.some(({ columns }) => columns !== undefined) && (
+          <button type="button" onClick={() => navigate({ open: [...open, ...foldIds(folded)] })}>
+            Expand indirect
+          </button>
+        )}
+        {open.some(isFold) && (
+          <button type="button" onClick={() => navigate({ open: open.filter((id) => !isFold(id)) })}>
+            Fold indirect
           </button>
         )}
         <Legend />
@@ -92,6 +98,14 @@ export function ColumnsView() {
       {path.edges.length > 0 && <EdgeTable path={path} />}
     </div>
   );
+}
+
+function isFold(id: string): boolean {
+  return id.startsWith("fold:");
+}
+
+function foldIds({ nodes }: FoldedPath): string[] {
+  return nodes.filter(({ columns }) => columns !== undefined).map(({ id }) => id);
 }
 
 function ColumnSelect({

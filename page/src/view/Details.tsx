@@ -2,6 +2,8 @@
 import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
 import { displayText } from "../model/names";
+import { favorites, toggleFavorite } from "../state/bookmarks";
+import { FOCUS_HOPS } from "../state/route";
 import { navigate, graph, diffStatuses, nodeIndexById, route, currentState } from "../state/store";
 import { NodeChanges } from "./DiffControls";
 import { DatasetDetails } from "./DatasetDetails";
@@ -15,7 +17,7 @@ export function Details() {
   if (route.value.node === "") return null;
   return (
     <aside class="details" aria-label="Details">
-      <button type="button" class="close" aria-label="Close details" onClick={() => navigate({ node: "", only: false })}>
+      <button type="button" class="close" aria-label="Close details" onClick={() => navigate({ node: "", only: false, hops: 0 })}>
         ✕
       </button>
       {at === undefined ? <MissingNode /> : <NodeDetails key={route.value.node} node={graph.value.nodes[at]} />}
@@ -33,6 +35,14 @@ function MissingNode() {
       </p>
       {route.value.at !== "" && <Link to={{ at: "" }}>Back to now</Link>}
     </>
+  );
+}
+
+function FavoriteButton({ id }: { readonly id: string }) {
+  return (
+    <button type="button" aria-pressed={favorites.value.includes(id)} onClick={() => toggleFavorite(id)}>
+      ★ Favorite
+    </button>
   );
 }
 
@@ -67,9 +77,21 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
           {live && !removed && <small>last event {formatAge(node.updatedAt, Date.now())}</small>}
         </p>
         <p class="actions">
-          <button type="button" aria-pressed={route.value.only} onClick={() => navigate({ only: !route.value.only })}>
+          <button
+            type="button"
+            aria-pressed={route.value.only}
+            onClick={() => navigate({ only: !route.value.only, hops: 0 })}
+          >
             Only its lineage
           </button>
+          <button
+            type="button"
+            aria-pressed={route.value.hops > 0}
+            onClick={() => navigate({ hops: route.value.hops > 0 ? 0 : FOCUS_HOPS, only: false })}
+          >
+            Neighborhood
+          </button>
+          <FavoriteButton id={node.id} />
           {node.kind === "dataset" && (
             <>
               <Link class="button" to={{ view: "impact", node: node.id, field: "", direction: "down" }}>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Layout, LayoutSizes } from "../layout/layout";
-import { CARD_SIZES } from "../layout/sizes";
+import type { Layout } from "../layout/layout";
+import { CARD_SIZES, type LayoutSizes } from "../layout/sizes";
 import { traceLineage } from "../model/trace";
 import { graphWorker } from "../state/store";
 import { theme } from "../state/theme";
@@ -16,6 +16,8 @@ interface DiagramViewProps {
   readonly title: string;
   readonly sizes?: LayoutSizes;
   readonly selected: string;
+  /** Another value shows the whole diagram again, as it is about something else. */
+  readonly subject?: string;
   readonly onPick: (id: string | null) => void;
   readonly tools?: ComponentChildren;
 }
@@ -31,7 +33,7 @@ const buttonsOf = (graphCanvas: GraphCanvas): number[] =>
   graphCanvas.visible(graphCanvas.viewport.scale < MIN_BUTTON_SCALE ? MAX_BUTTONS_OVERVIEW : MAX_BUTTONS);
 
 /** A diagram on a canvas, with an invisible button over each card in view for keyboard and screen reader. */
-export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPick, tools }: DiagramViewProps) {
+export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subject = "", onPick, tools }: DiagramViewProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLDivElement>(null);
@@ -40,7 +42,8 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
   const picked = useRef<string | null>(null);
   const [hovered, setHovered] = useState(-1);
   const [visible, setVisible] = useState<readonly number[]>([]);
-  const laidOut = useLayout(diagram, sizes);
+  const aspect = useAspect(canvas);
+  const laidOut = useLayout(diagram, sizes, aspect);
   const current = useRef({ laidOut, onPick });
   current.current = { laidOut, onPick };
   const at = laidOut ? laidOut.cards.findIndex(({ id }) => id === selected) : -1;
@@ -70,12 +73,16 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
     };
   }, []);
 
-  const previous = useRef<DiagramWithLayout | null>(null);
+  const previous = useRef<{ readonly laidOut: DiagramWithLayout; readonly subject: string } | null>(null);
   useEffect(() => {
     if (!laidOut || !graphCanvas.current) return;
     const before = previous.current;
-    previous.current = laidOut;
-    graphCanvas.current.show(laidOut, before && before.layout !== laidOut.layout ? anchorOf(before, laidOut, selected) : null);
+    const moved = before !== null && before.laidOut.layout !== laidOut.layout;
+    // The subject changes before the layout of its diagram arrives.
+    previous.current = { laidOut, subject: before && !moved ? before.subject : subject };
+    const anchor = moved && before.subject === subject ? anchorOf(before.laidOut, laidOut, selected) : null;
+    graphCanvas.current.show(laidOut, anchor);
+    if (moved && anchor === null) graphCanvas.current.fit();
     if (!before && at >= 0) graphCanvas.current.reveal(at);
     setVisible(buttonsOf(graphCanvas.current));
   }, [laidOut]);
@@ -154,20 +161,42 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, onPi
   );
 }
 
-/** A diagram with its layout; the previous one while the layout is computed. */
-function useLayout(diagram: Diagram, sizes: LayoutSizes): DiagramWithLayout | null {
-  const [result, setResult] = useState<{ readonly diagram: Diagram; readonly layout: Layout } | null>(null);
-  const upToDate = result !== null && sameStructure(result.diagram, diagram);
+/** Aspect ratios (width by height) that diagrams are laid out for: a resize within a step moves nothing. */
+const ASPECTS = [0.5, 0.75, 1, 1.4, 1.8, 2.4];
+
+/** Aspect ratio of an element, rounded to one of `ASPECTS`; 0 until it is known. */
+function useAspect(element: RefObject<HTMLElement | null>): number {
+  const [aspect, setAspect] = useState(0);
   useEffect(() => {
-    if (upToDate) return;
+    const observed = element.current!;
+    const update = () => {
+      const { clientWidth: width, clientHeight: height } = observed;
+      if (width === 0 || height === 0) return;
+      const distance = (one: number) => Math.abs(Math.log((one * height) / width));
+      setAspect(ASPECTS.reduce((best, one) => (distance(one) < distance(best) ? one : best)));
+    };
+    const observer = new ResizeObserver(update);
+    observer.observe(observed);
+    update();
+    return () => observer.disconnect();
+  }, []);
+  return aspect;
+}
+
+/** A diagram with its layout; the previous one while the layout is computed. */
+function useLayout(diagram: Diagram, sizes: LayoutSizes, aspect: number): DiagramWithLayout | null {
+  const [result, setResult] = useState<{ readonly diagram: Diagram; readonly layout: Layout; readonly aspect: number } | null>(null);
+  const upToDate = result !== null && result.aspect === aspect && sameStructure(result.diagram, diagram);
+  useEffect(() => {
+    if (upToDate || aspect === 0) return;
     let current = true;
     void graphWorker
-      .call("layoutGraph", digraphOf(diagram), sizes)
-      .then((layout) => current && setResult({ diagram, layout }));
+      .call("layoutGraph", digraphOf(diagram), { ...sizes, aspect })
+      .then((layout) => current && setResult({ diagram, layout, aspect }));
     return () => {
       current = false;
     };
-  }, [diagram, sizes]);
+  }, [diagram, sizes, aspect]);
   const shown = upToDate ? diagram : result?.diagram;
   const layout = result?.layout;
   return useMemo(() => (shown && layout ? { ...shown, layout } : null), [shown, layout]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
-import { filterStatuses, type DiffStatuses } from "../model/diff";
-import { type Graph, subgraph } from "../model/graph";
-import { collapse, type CollapsedGraph } from "../model/groups";
-import { traceLineage } from "../model/trace";
+import type { Graph } from "../model/graph";
+import { collapse, type CollapsedGraph, fullTitle, type Grouping, GROUPINGS } from "../model/groups";
+import { inactiveNodes } from "../model/inactive";
+import { selectGraph } from "../model/selection";
 import { navigate, graph, diffStatuses, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
 import { DiffControls } from "./DiffControls";
 import { Details } from "./Details";
@@ -11,26 +11,30 @@ import { DiagramView } from "./DiagramView";
 import { graphDiagram } from "./diagram";
 import { TimeBar } from "./TimeBar";
 
-const CARD_BUDGETS = [100, 300, 1000, 3000];
+const CARD_BUDGETS = [40, 80, 300, 1000, 3000];
 
 /** The graph of jobs and datasets, grouped if it exceeds the card budget. */
 export function GraphView() {
-  const { node, only, open, closed, budget } = route.value;
-  const { graph: selected, statuses } = useMemo(
-    () => selectSubgraph(graph.value, diffStatuses.value, only ? node : ""),
-    [graph.value, diffStatuses.value, only, node],
+  const { node, only, hops, inactive: showsInactive, by, open, closed, budget } = route.value;
+  const allInactive = useMemo(() => inactiveNodes(graph.value), [graph.value]);
+  const at = nodeIndexById.value.get(node) ?? -1;
+  // Another node selects another part of the graph only if it is the center of that part, or would be hidden.
+  const center = only || hops > 0 || allInactive[at] === 1 ? at : -1;
+  const { graph: selected, statuses, inactive, hidden } = useMemo(
+    () => selectGraph(graph.value, diffStatuses.value, allInactive, { node: center, only, hops, inactive: showsInactive }),
+    [graph.value, diffStatuses.value, allInactive, center, only, hops, showsInactive],
   );
   const collapsed = useMemo(() => {
-    const options = { budget, open: new Set([...open, ...enclosingGroups(selected, node)]), closed: new Set(closed) };
-    return collapse(selected.nodes, options);
-  }, [selected, node, open, closed, budget]);
+    const enclosing = enclosingGroups(selected, node, by);
+    return collapse(selected.nodes, { budget, by, open: new Set([...open, ...enclosing]), closed: new Set(closed) });
+  }, [selected, node, by, open, closed, budget]);
   const diagram = useMemo(
-    () => graphDiagram(selected, collapsed, currentState, statuses),
-    [selected, collapsed, statuses, provisionalStates.value],
+    () => graphDiagram(selected, collapsed, currentState, statuses, inactive),
+    [selected, collapsed, statuses, inactive, provisionalStates.value],
   );
 
   const pick = (id: string | null) => {
-    if (id === null) navigate({ node: "", only: false });
+    if (id === null) navigate({ node: "", only: false, hops: 0 });
     else if (nodeIndexById.value.has(id)) navigate({ node: id });
     else navigate({ open: [...open, id], closed: closed.filter((known) => known !== id) });
   };
@@ -41,9 +45,11 @@ export function GraphView() {
           diagram={diagram}
           title="Lineage graph"
           selected={node}
+          subject={`${only} ${hops} ${center}`}
           onPick={pick}
           tools={
             <>
+              <InactiveToggle hidden={hidden} />
               <GroupControls collapsed={collapsed} count={selected.nodes.length} />
               <DiffControls />
             </>
@@ -56,22 +62,24 @@ export function GraphView() {
   );
 }
 
-/** The graph, or only the lineage of a node. */
-function selectSubgraph(all: Graph, statuses: DiffStatuses | null, node: string) {
-  const at = nodeIndexById.value.get(node);
-  if (at === undefined) return { graph: all, statuses };
-  const path = traceLineage(all.nodes.length, all, at);
-  const kept = all.nodes.map((_, index) => path.has(index));
-  return { graph: subgraph(all, kept), statuses: statuses && filterStatuses(statuses, all, kept) };
+/** Switch that shows jobs and datasets that are over. */
+function InactiveToggle({ hidden }: { readonly hidden: number }) {
+  const shown = route.value.inactive;
+  if (hidden === 0 && !shown) return null;
+  return (
+    <button type="button" aria-pressed={shown} onClick={() => navigate({ inactive: !shown })}>
+      {shown ? "Hide inactive" : `Show ${hidden} inactive`}
+    </button>
+  );
 }
 
 /** Ids of the groups that must be expanded to show a node, so that a link to it works. */
-function enclosingGroups(selected: Graph, node: string): string[] {
+function enclosingGroups(selected: Graph, node: string, by: Grouping): string[] {
   const at = selected.nodes.findIndex(({ id }) => id === node);
   if (at < 0) return [];
   const opened: string[] = [];
   for (;;) {
-    const options = { budget: 0, open: new Set(opened), closed: new Set<string>() };
+    const options = { budget: 0, by, open: new Set(opened), closed: new Set<string>() };
     const { items, itemByNode } = collapse(selected.nodes, options);
     const { group } = items[itemByNode[at]];
     if (!group) return opened;
@@ -80,7 +88,7 @@ function enclosingGroups(selected: Graph, node: string): string[] {
 }
 
 function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGraph; readonly count: number }) {
-  const { open, closed, budget } = route.value;
+  const { open, closed, budget, by } = route.value;
   const grouped = collapsed.items.length < count || collapsed.opened.length > 0;
   const close = (id: string) =>
     navigate({ open: open.filter((known) => known !== id && !known.startsWith(`${id}/`)), closed: [...closed, id] });
@@ -99,6 +107,23 @@ function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGrap
         </select>{" "}
         cards
       </label>
+      {count > budget && (
+        <label>
+          Group by{" "}
+          <select
+            value={by}
+            onChange={({ currentTarget }) =>
+              navigate({ by: GROUPINGS.find((known) => known === currentTarget.value) ?? by, open: [], closed: [] })
+            }
+          >
+            {GROUPINGS.map((known) => (
+              <option key={known} value={known}>
+                {known}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {grouped && (
         <details class="groups">
           <summary>
@@ -108,7 +133,7 @@ function GroupControls({ collapsed, count }: { readonly collapsed: CollapsedGrap
             {collapsed.opened.map((group) => (
               <li key={group.id}>
                 <button type="button" onClick={() => close(group.id)}>
-                  Collapse {group.title} ({group.members.length})
+                  Collapse {fullTitle(group)} ({group.members.length})
                 </button>
               </li>
             ))}

@@ -9,6 +9,7 @@ import { mermaid } from "../model/mermaid";
 import { graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
 import { Icon, Link, NodeLink, Notice } from "./components";
+import { DatasetPicker } from "./DatasetPicker";
 import { useResource } from "./useResource";
 
 const MAX_ROWS = 500;
@@ -24,10 +25,10 @@ export function ImpactView() {
   const found = useResource<ImpactResponse>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
   if (!isDataset) {
     return (
-      <Notice title="No dataset selected">
-        <p>Search for a dataset or column, or select a dataset in the graph.</p>
-        <Link to={{ view: "graph", node: "", field: "" }}>Open the graph</Link>
-      </Notice>
+      <DatasetPicker
+        title={direction === "down" ? "Impact of what?" : "Origin of what?"}
+        linkTo={(id, column) => ({ node: id, field: column })}
+      />
     );
   }
   const subject = field === "" ? displayText(known.name) : `${displayText(field)} of ${displayText(known.name)}`;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { alerts, type ContractReport, type LabResponse, type StatsResponse } from "../model/alerts";
+import type { ContractReport, LabResponse, StatsResponse } from "../model/alerts";
 import { type FlowResponse, lagSeries, type ChartSeries, throughputSeries } from "../model/flow";
 import { displayText } from "../model/names";
-import { graph, connection, currentState } from "../state/store";
+import { graph, connection } from "../state/store";
 import { formatDuration, formatNumber } from "./format";
-import { ExternalLink, Link, Notice, Table } from "./components";
+import { AlertList } from "./AlertList";
+import { ExternalLink, Notice, Table } from "./components";
 import { useResource } from "./useResource";
 
 const REFRESH_MS = 3_000;
@@ -22,21 +23,10 @@ export function LabView() {
   const stats = useResource<StatsResponse>("/api/v1/stats", round);
   const flow = useResource<FlowResponse>("/api/v1/flow", round);
   const contract = useResource<ContractReport>("/api/v1/contract", graph.value);
-  const found = alerts(graph.value.nodes, currentState, lab.value, stats.value, contract.value);
   return (
     <div class="lab">
       <Card title="Alerts">
-        {found.length === 0 ? (
-          <p class="ok">No alerts: no failed or stale jobs, all services respond, all events are in the graph.</p>
-        ) : (
-          <ul class="plain alerts">
-            {found.map(({ level, text, node }) => (
-              <li key={text} class={`alert-${level}`}>
-                {node ? <Link to={{ view: "graph", node, field: "" }}>{text}</Link> : text}
-              </li>
-            ))}
-          </ul>
-        )}
+        <AlertList lab={lab.value} stats={stats.value} contract={contract.value} />
       </Card>
       <Card title="Lineage contract">
         <Contract found={contract.value} error={contract.error} />

@@ -2,13 +2,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { displayText } from "../model/names";
 import type { SearchHit } from "../model/search";
-import { graphWorker, navigate, graph, nodeIndexById, currentState } from "../state/store";
+import { suggestNodes } from "../model/suggestions";
+import { favorites, recentNodes } from "../state/bookmarks";
+import { focusOn, graphWorker, navigate, graph, nodeIndexById, currentState } from "../state/store";
 import { Icon, StateBadge } from "./components";
 
 const MAX_HITS = 30;
+const MAX_SUGGESTIONS = 12;
 
 /**
- * Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes.
+ * Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes. Without a text it suggests
+ * favorites, recently viewed nodes and failed jobs.
  *
  * Enter before the hits of the text are there opens the first of them as soon as they are. A graph that changes meanwhile
  * neither empties the list nor moves the selection.
@@ -46,10 +50,15 @@ export function SearchBox() {
     };
     // Ignore errors: the graph view reports them, and the results so far stay valid.
     if (text.trim() !== "") runSearch().catch(() => undefined);
+    else if (open) {
+      textOfHits.current = text;
+      setHits(suggestedHits());
+      choose(0);
+    }
     return () => {
       current = false;
     };
-  }, [text, graph.value]);
+  }, [text, graph.value, open]);
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -68,7 +77,7 @@ export function SearchBox() {
     input.current?.blur();
     navigate(
       hit.field === undefined
-        ? { view: "graph", node: hit.node, field: "" }
+        ? focusOn(hit.node)
         : { view: "columns", node: hit.node, field: hit.field },
     );
   };
@@ -81,7 +90,7 @@ export function SearchBox() {
     else if (event.key === "Enter") followsFirst.current = text.trim() !== "";
     else if (event.key === "Escape") input.current?.blur();
   };
-  const expanded = open && text.trim() !== "";
+  const expanded = open && (text.trim() !== "" || hits.length > 0);
   return (
     <div class="search">
       <input
@@ -107,7 +116,7 @@ export function SearchBox() {
       />
       {expanded && (
         <ul id="hits" role="listbox" aria-label="Results">
-          {hits.length === 0 && (
+          {hits.length === 0 && text.trim() !== "" && (
             <li class="none" role="option" aria-selected="false">
               No match in names, columns, tags, owners or states.
             </li>
@@ -131,6 +140,14 @@ export function SearchBox() {
       )}
     </div>
   );
+}
+
+function suggestedHits(): SearchHit[] {
+  const sources = { favorites: favorites.value, recent: recentNodes.value, stateOf: currentState };
+  return suggestNodes(graph.value, sources, MAX_SUGGESTIONS).map(({ node, reason }) => ({
+    node: node.id,
+    matchedBy: reason,
+  }));
 }
 
 function SearchHitItem({ hit }: { readonly hit: SearchHit }) {

@@ -6,7 +6,7 @@ import type { QualifiedName } from "../model/apiTypes";
 import { stateOf, type State } from "../model/graph";
 import { type NodeKind, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
-import { navigate, href } from "../state/store";
+import { focusOn, navigate, href } from "../state/store";
 import type { Route } from "../state/route";
 import { ICONS } from "./icons";
 
@@ -75,7 +75,7 @@ export function NodeLink({
   readonly engine?: Engine;
 }) {
   return (
-    <Link to={{ view: "graph", node: nodeId(kind, node), field: "" }} class="node">
+    <Link to={focusOn(nodeId(kind, node))} class="node">
       {engine && <Icon name={engine} size={16} />}
       <bdi>{displayText(node.name)}</bdi>
     </Link>

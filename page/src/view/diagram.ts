@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Digraph, simplify } from "../layout/digraph";
 import type { Layout } from "../layout/layout";
-import type { ColumnPath } from "../model/columnPath";
 import { countStatuses, combinedStatus, type DiffStatus, type DiffStatuses, DIFF_SIGN } from "../model/diff";
 import { ENGINE_NAMES, type Engine, engineOfDataset } from "../model/engines";
+import type { FoldedPath } from "../model/foldIndirect";
 import type { Graph, GraphNode, State } from "../model/graph";
-import type { CollapsedGraph, Group } from "../model/groups";
+import { type CollapsedGraph, fullTitle, type Group } from "../model/groups";
 import { nodeId } from "../model/ids";
 import { shortName, displayText } from "../model/names";
 
@@ -21,6 +21,8 @@ export interface Card {
   readonly masked: boolean;
   /** Diff status, if the diagram shows a comparison. */
   readonly diffStatus?: DiffStatus | undefined;
+  /** True for jobs and datasets that are over: drawn translucent. */
+  readonly inactive?: boolean;
   /** Text for tooltips and screen readers. */
   readonly label: string;
 }
@@ -71,11 +73,12 @@ export function graphDiagram(
   { items, itemByNode }: CollapsedGraph,
   stateOf: (node: GraphNode) => State,
   statuses: DiffStatuses | null = null,
+  inactive: Uint8Array = new Uint8Array(graph.nodes.length),
 ): Diagram {
   const cards = items.map((item) =>
     item.group
-      ? groupCard(graph, item.group, stateOf, statuses)
-      : nodeCard(graph.nodes[item.node], stateOf, statuses?.nodes[item.node]),
+      ? groupCard(graph, item.group, stateOf, statuses, inactive)
+      : nodeCard(graph.nodes[item.node], stateOf, statuses?.nodes[item.node], inactive[item.node] === 1),
   );
   const from = graph.from.map((node) => itemByNode[node]);
   const to = graph.to.map((node) => itemByNode[node]);
@@ -105,26 +108,27 @@ function statusesByEdge(count: number, from: Int32Array, to: Int32Array, statuse
 
 /** The diagram of a column path. */
 export function columnDiagram(
-  { nodes, edges }: ColumnPath,
+  { nodes, edges }: Pick<FoldedPath, "nodes" | "edges">,
   maskedColumns: ReadonlySet<string>,
   engineOf: (dataset: string) => Engine | undefined,
 ): Diagram {
   return {
     cards: nodes.map((node) => {
       const where = `${displayText(node.namespace)}/${displayText(node.name)}`;
-      const title = node.field === undefined ? "dataset rows" : displayText(node.field);
+      const rows = node.columns === undefined ? "dataset rows" : `${node.columns} columns`;
+      const title = node.field === undefined ? rows : displayText(node.field);
       const masked = maskedColumns.has(node.id);
       const type = node.type ? `, ${displayText(node.type)}` : "";
       return {
         id: node.id,
-        shape: "column" as const,
+        shape: node.columns === undefined ? ("column" as const) : ("group" as const),
         title,
         subtitle: `${displayText(node.name)}${type}`,
         engine: engineOf(nodeId("dataset", node)) ?? engineOfDataset(node.namespace, []),
         streaming: false,
         state: "none" as const,
         masked,
-        label: `${title} of ${where}${type}${masked ? ", masked" : ""}`,
+        label: `${title} of ${where}${type}${masked ? ", masked" : ""}${node.columns === undefined ? "" : "; select to expand"}`,
       };
     }),
     edges: edges.map(({ from, to, kinds, direct, masking }) => ({
@@ -141,7 +145,12 @@ export function readableKind(kind: string): string {
   return displayText(kind).toLowerCase().replaceAll("_", " ");
 }
 
-function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStatus: DiffStatus | undefined): Card {
+function nodeCard(
+  node: GraphNode,
+  stateOf: (node: GraphNode) => State,
+  diffStatus: DiffStatus | undefined,
+  inactive: boolean,
+): Card {
   const state = stateOf(node);
   const engine = ENGINE_NAMES[node.engine];
   const mode = node.kind === "job" ? `${node.streaming ? "streaming" : "batch"} job` : "dataset";
@@ -149,6 +158,7 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStat
     mode,
     node.kind === "job" && state !== "none" ? state : "",
     node.tags.map((tag) => `tag ${tag}`).join(", "),
+    inactive ? (node.kind === "job" ? "inactive" : node.endedAt === null ? "unused" : "dropped") : "",
     diffStatus ?? "",
   ];
   return {
@@ -162,6 +172,7 @@ function nodeCard(node: GraphNode, stateOf: (node: GraphNode) => State, diffStat
     state,
     masked: node.masked.length > 0,
     diffStatus,
+    inactive,
     label: `${displayText(node.namespace)}/${displayText(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
   };
 }
@@ -174,29 +185,43 @@ function lastTwoSegments(name: string): string {
 /** A group shows the most severe state of its members. */
 const STATES_BY_SEVERITY: readonly State[] = ["failed", "stale", "aborted", "running", "new", "completed", "none"];
 
+/** States that a group reports with a number. */
+const PROBLEM_STATES: readonly State[] = ["failed", "stale"];
+
+function countBy<Value>(values: readonly Value[]): Map<Value, number> {
+  const counts = new Map<Value, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
 function groupCard(
   graph: Graph,
   group: Group,
   stateOf: (node: GraphNode) => State,
   statuses: DiffStatuses | null,
+  inactive: Uint8Array,
 ): Card {
-  const states = new Set(group.members.map((member) => stateOf(graph.nodes[member])));
+  const active = group.members.filter((member) => inactive[member] === 0);
+  const states = countBy((active.length > 0 ? active : group.members).map((member) => stateOf(graph.nodes[member])));
   const state = STATES_BY_SEVERITY.find((known) => states.has(known)) ?? "none";
-  const count = `${group.members.length} ${group.kind}s`;
+  const count = `${group.members.length} ${group.kind === "mixed" ? "nodes" : `${group.kind}s`}`;
+  const problems = PROBLEM_STATES.filter((known) => states.has(known)).map((known) => `${states.get(known)} ${known}`);
   const memberStatuses = group.members.map((member) => statuses?.nodes[member]);
   const changes = countStatuses(memberStatuses);
   const changeTexts = changes.map(([status, number]) => `${number} ${status}`);
-  const about = [count, state === "none" ? "" : state, ...changeTexts].filter(Boolean).join(", ");
+  const summary = problems.length > 0 || state === "none" ? problems : [state];
+  const about = [count, ...summary, ...changeTexts].filter(Boolean).join(", ");
   return {
     id: group.id,
     shape: "group",
     title: group.title,
-    subtitle: [count, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")].filter(Boolean).join(" · "),
+    subtitle: [count, ...problems, group.within, changes.map(([status, number]) => `${DIFF_SIGN[status]}${number}`).join(" ")].filter(Boolean).join(" · "),
     engine: group.engine,
     streaming: false,
     state,
     masked: false,
     diffStatus: combinedStatus(memberStatuses),
-    label: `Group ${group.title}: ${about}; select to expand`,
+    inactive: active.length === 0,
+    label: `Group ${fullTitle(group)}: ${about}; select to expand`,
   };
 }

@@ -10,6 +10,7 @@ import {
   fitToView,
   type Point,
   scrollIntoView,
+  showsAll,
   type Size,
   toDiagram,
   toView,
@@ -28,6 +29,10 @@ export interface GraphCanvasEvents {
 const MAX_CLICK_TRAVEL = 4;
 /** Distance that a revealed card keeps from the border of the view. */
 const REVEAL_MARGIN: Point = { x: CARD_SIZES.width * 0.7, y: 70 };
+
+/** Distance in pixels of a fitted diagram from the border of the view, and from its top, where the toolbar is. */
+const FIT_MARGIN = 24;
+const TOOLBAR_HEIGHT = 40;
 
 /** A canvas that shows a diagram, with pan and zoom by mouse, wheel and touch, and an optional minimap. */
 export class GraphCanvas {
@@ -87,7 +92,7 @@ export class GraphCanvas {
   /** Show the entire diagram. */
   fit(): void {
     if (!this.diagram) return;
-    this.move(fitToView(this.diagram.layout, this.size));
+    this.move(fitToView(this.diagram.layout, this.size, FIT_MARGIN, TOOLBAR_HEIGHT));
   }
 
   zoom(factor: number, at: Point = { x: this.size.width / 2, y: this.size.height / 2 }): void {
@@ -156,6 +161,9 @@ export class GraphCanvas {
     const context = this.minimap?.getContext("2d");
     if (!this.minimap || !context || !this.diagram) return;
     const { cards, layout } = this.diagram;
+    const hidden = showsAll(this.viewport, layout, this.size);
+    this.minimap.style.visibility = hidden ? "hidden" : "visible";
+    if (hidden) return;
     const view = this.minimapViewport();
     const ratio = devicePixelRatio;
     this.minimap.width = this.minimap.clientWidth * ratio;
@@ -164,7 +172,7 @@ export class GraphCanvas {
     const [width, height] = [Math.max(2, CARD_SIZES.width * view.scale), Math.max(1.5, CARD_SIZES.height * view.scale)];
     cards.forEach((card, at) => {
       const middle = toView(view, { x: layout.x[at], y: layout.y[at] });
-      context.globalAlpha = opacity(this.diagram!, card.diffStatus, false, false);
+      context.globalAlpha = opacity(this.diagram!, card, false, false);
       context.fillStyle = overviewColor(card, this.palette);
       context.fillRect(middle.x - width / 2, middle.y - height / 2, width, height);
     });

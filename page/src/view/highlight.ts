@@ -28,13 +28,17 @@ const FADED_OPACITY = 0.22;
 /** Opacity of unchanged cards and edges in a comparison: still readable. */
 const UNCHANGED_OPACITY = 0.5;
 
+/** Opacity of jobs and datasets that are over. */
+const INACTIVE_OPACITY = 0.55;
+
 /** Opacity of a card or edge. */
 export function opacity(
   { isDiff = false }: DiagramWithLayout,
-  diffStatus: string | undefined,
+  { diffStatus, inactive }: { readonly diffStatus?: string | undefined; readonly inactive?: boolean },
   traced: boolean,
   onPath: boolean,
 ): number {
   if (traced) return onPath ? 1 : FADED_OPACITY;
+  if (inactive) return INACTIVE_OPACITY;
   return isDiff && !diffStatus ? UNCHANGED_OPACITY : 1;
 }

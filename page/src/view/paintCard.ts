@@ -161,7 +161,7 @@ function paintText(
   context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.direction = "ltr";
-  context.font = `600 13px ${palette.font}`;
+  context.font = `600 14px ${palette.font}`;
   context.fillStyle = palette.text;
   context.fillText(truncateText(context, card.title, width), left, top + 21);
   context.font = `11px ${palette.font}`;

@@ -47,7 +47,7 @@ function paintCards(
     const [left, top] = [diagram.layout.x[at] - WIDTH / 2, diagram.layout.y[at] - HEIGHT / 2];
     if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
     const onPath = highlight.traced?.has(at) ?? false;
-    context.globalAlpha = opacity(diagram, card.diffStatus, highlight.traced !== null, onPath);
+    context.globalAlpha = opacity(diagram, card, highlight.traced !== null, onPath);
     paintCard(context, card, left, top, palette, at === highlight.selected, at === highlight.hovered);
   });
   context.globalAlpha = 1;

@@ -30,7 +30,7 @@ export function paintEdges(
     if (!intersects(points, visible)) return;
     const upstream = onPath && traced.get(to)! <= 0 && traced.get(from)! < 0;
     const downstream = onPath && traced.get(from)! >= 0;
-    context.globalAlpha = atHovered ? 1 : opacity(diagram, diffStatus, traced !== null, onPath);
+    context.globalAlpha = atHovered ? 1 : edgeOpacity(diagram, diffStatus, traced !== null, onPath);
     const pathColor = upstream ? palette.upstream : downstream ? palette.downstream : palette.edge;
     const color = diffStatus ? palette.diffStatuses[diffStatus] : style === "masked" ? palette.masked : pathColor;
     context.strokeStyle = atHovered ? palette.accent : color;
@@ -43,6 +43,14 @@ export function paintEdges(
   });
   context.setLineDash([]);
   context.globalAlpha = 1;
+}
+
+/** Opacity of the edges of a diagram with far more edges than cards, such as a map of groups. */
+const CROWDED_OPACITY = 0.45;
+
+function edgeOpacity(diagram: DiagramWithLayout, diffStatus: DiffStatus | undefined, traced: boolean, onPath: boolean): number {
+  const crowded = !onPath && diffStatus === undefined && diagram.edges.length > 2 * diagram.cards.length;
+  return Math.min(opacity(diagram, { diffStatus }, traced, onPath), crowded ? CROWDED_OPACITY : 1);
 }
 
 const pathCache = new WeakMap<object, ReadonlyMap<DiffStatus | undefined, Path2D>>();
@@ -60,7 +68,7 @@ function paintAllEdges(
   const paths = pathCache.get(key) ?? pathsByStatus(diagram);
   pathCache.set(key, paths);
   for (const [diffStatus, path] of paths) {
-    context.globalAlpha = opacity(diagram, diffStatus, faded, false);
+    context.globalAlpha = edgeOpacity(diagram, diffStatus, faded, false);
     context.strokeStyle = diffStatus ? palette.diffStatuses[diffStatus] : palette.edge;
     context.lineWidth = diffStatus ? width * 1.5 : width;
     context.setLineDash(diffStatus === "removed" ? REMOVED_DASH.map((dash) => dash * width) : []);

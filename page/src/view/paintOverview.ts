@@ -20,7 +20,7 @@ export function paintOverview(
     const [left, top] = [layout.x[at] - WIDTH / 2, layout.y[at] - HEIGHT / 2];
     if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
     const color = overviewColor(card, palette);
-    const alpha = opacity(diagram, card.diffStatus, traced !== null, traced?.has(at) ?? false);
+    const alpha = opacity(diagram, card, traced !== null, traced?.has(at) ?? false);
     const hollow = card.diffStatus === "removed";
     const key = `${color} ${alpha} ${hollow}`;
     const known = groups.get(key) ?? { path: new Path2D(), color, alpha, hollow };

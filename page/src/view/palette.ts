@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type DiffStatus, DIFF_STATUSES } from "../model/diff";
-import type { Engine } from "../model/engines";
+import { type Engine, ENGINES } from "../model/engines";
 import type { State } from "../model/graph";
 
 /** Colors and font of the canvas, from the custom properties in styles.css. */
@@ -24,9 +24,6 @@ export interface Palette {
   readonly font: string;
 }
 
-const ENGINES: readonly Engine[] = [
-  ...(["kafka", "connect", "flink", "spark", "iceberg", "s3", "postgres", "database", "file", "job"] as const),
-];
 const STATES: readonly State[] = ["running", "stale", "failed", "aborted", "completed", "new", "none"];
 
 /** Read the palette of the current theme. */

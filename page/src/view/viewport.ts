@@ -20,9 +20,9 @@ export interface Point {
 export const MIN_SCALE = 0.02;
 export const MAX_SCALE = 2.5;
 
-/** Show the entire diagram in the middle of the view, at scale 1 at most. */
-export function fitToView(diagram: Size, view: Size, margin = 32): Viewport {
-  const [width, height] = [Math.max(1, view.width - 2 * margin), Math.max(1, view.height - 2 * margin)];
+/** Show the entire diagram in the middle of the view, below the uppermost `top` pixels, at scale 1 at most. */
+export function fitToView(diagram: Size, view: Size, margin = 32, top = 0): Viewport {
+  const [width, height] = [Math.max(1, view.width - 2 * margin), Math.max(1, view.height - 2 * margin - top)];
   const scale = Math.max(
     MIN_SCALE,
     Math.min(1, width / Math.max(1, diagram.width), height / Math.max(1, diagram.height)),
@@ -30,7 +30,7 @@ export function fitToView(diagram: Size, view: Size, margin = 32): Viewport {
   return {
     scale,
     x: (diagram.width - view.width / scale) / 2,
-    y: (diagram.height - view.height / scale) / 2,
+    y: (diagram.height - (view.height + top) / scale) / 2,
   };
 }
 
@@ -42,6 +42,13 @@ export function zoomAt(viewport: Viewport, factor: number, at: Point): Viewport 
     x: viewport.x + at.x / viewport.scale - at.x / scale,
     y: viewport.y + at.y / viewport.scale - at.y / scale,
   };
+}
+
+/** True if the view contains the entire diagram. */
+export function showsAll({ x, y, scale }: Viewport, diagram: Size, view: Size): boolean {
+  const right = x + view.width / scale;
+  const bottom = y + view.height / scale;
+  return x <= 0 && y <= 0 && right >= diagram.width && bottom >= diagram.height;
 }
 
 export function toDiagram({ x, y, scale }: Viewport, at: Point): Point {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Digraph } from "../layout/digraph";
-import { type Layout, layoutGraph, type LayoutSizes } from "../layout/layout";
+import { type Layout, layoutGraph } from "../layout/layout";
+import type { LayoutSizes } from "../layout/sizes";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
 import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
