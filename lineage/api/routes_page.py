@@ -3,9 +3,9 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -15,59 +15,87 @@ from lineage.api.errors import ApiError
 from lineage.api.lab import Lab, states
 from lineage.api.responses import json_response
 from lineage.api.schemas import page
-from lineage.api.time_slices import in_slices, sorted_in_slices
+from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
 from lineage.checks.contract import ContractError, compare, load
-from lineage.events import DatasetId, EventError, JsonObject, canonical_json
+from lineage.events import DatasetId, EventError, JobId, JsonObject, canonical_json
+from lineage.events.ids import identity_json
 from lineage.events.timestamps import format_time
-from lineage.graph.summaries import dataset_summary, job_summary
+from lineage.graph import Graph
+from lineage.graph.summary_rows import SummaryRows
 from lineage.ingest_metrics import SAMPLES, STEP
 from lineage.rules.event_reader import EventReader
+from lineage.service import Service
 from lineage.store.rows import StoredEvent
 
 router = APIRouter(prefix="/api/v1")
 
-_ROWS_PER_SLICE = 25
-"""Rows encoded between two yields to the event loop: some milliseconds."""
+_Name = TypeVar("_Name", DatasetId, JobId)
 
-_RECORDS_PER_SLICE = 1_000
-"""Records looked at between two yields to the event loop: a few milliseconds."""
+_ROWS_PER_SLICE = 500
+"""Rows put together between two yields to the event loop: some milliseconds."""
 
 _MAX_SCANNED_EVENTS = 2_000
 """Latest events that are scanned for writes of one dataset."""
 
 
 @router.get("/summaries", response_model=page.Summaries)
-async def summaries(service: ServiceDep) -> Response:
+async def summaries(request: Request, service: ServiceDep) -> Response:
     """Return a summary of each job and dataset, sorted, with the edges between them.
 
     `{"jobs": [...], "datasets": [...]}`.
     """
-    graph = await current_graph(service)
+    rows, graph = await _summary_rows(request, service)
     now = time.time_ns()
-    lineage, job_lineages = service.lineage, list(graph.job_lineages.values())
     # Sorted by name, not by arrival, so that equal graphs have equal drawings.
-    known: list[DatasetId] = []
-    for records in lineage.datasets.parts(await sorted_in_slices(list(lineage.datasets), tuple), _RECORDS_PER_SLICE):
-        known += [name for name, record in records if not lineage.catalog.is_deleted_dataset(record)]
-        await asyncio.sleep(0)
-    places = {name: place for place, name in enumerate(known)}
+    described = dict(rows.datasets)  # events may arrive from here on
+    datasets = [name async for part in _sorted(described) for name in part]
+    places = {name: place for place, name in enumerate(datasets)}
     masked: dict[DatasetId, set[str]] = {}
-    async for part in in_slices(job_lineages, _RECORDS_PER_SLICE):
-        for dataset, field in (column for view in part for column in view.masked):
-            masked.setdefault(dataset, set()).add(field)
-    jobs = [
-        canonical_json(job_summary(lineage, graph, lineage.jobs[job], places, now))
-        async for part in in_slices(await sorted_in_slices(list(lineage.jobs), tuple), _ROWS_PER_SLICE)
-        for job in part
-        if job in graph.job_lineages
+    jobs: list[bytes] = []
+    async for part in _sorted(graph.job_lineages):
+        for job in part:
+            view = graph.lineage_of(job)
+            for dataset, field in view.masked:
+                masked.setdefault(dataset, set()).add(field)
+            if (members := rows.job(job, graph, now)) is not None:
+                jobs.append(b"{%b,%b}" % (members, _job_edges(graph, job, places)))
+    encoded = [
+        b'{%b,"masked":%b}' % (described[name], canonical_json(sorted(masked.get(name, ()))))
+        async for names in in_slices(datasets, _ROWS_PER_SLICE)
+        for name in names
     ]
-    datasets: list[bytes] = []
-    for described in lineage.datasets.parts(known, _ROWS_PER_SLICE):
-        rows = (dataset_summary(lineage, record, masked.get(name, ())) for name, record in described)
-        datasets += map(canonical_json, rows)
-        await asyncio.sleep(0)
-    content = b'{"datasets":[%b],"jobs":[%b]}' % (b",".join(datasets), b",".join(jobs))
+    content = b'{"datasets":[%b],"jobs":[%b]}' % (b",".join(encoded), b",".join(jobs))
     return Response(content, media_type="application/json")
+
+
+async def _summary_rows(request: Request, service: Service) -> tuple[SummaryRows, Graph]:
+    """Return encoded summaries and the graph, up to date. Rows are kept until the service replaces its records."""
+    while True:
+        graph = await current_graph(service)
+        rows: SummaryRows | None = getattr(request.app.state, "summary_rows", None)
+        if rows is None or rows.lineage is not service.lineage:
+            rows = request.app.state.summary_rows = SummaryRows(service.lineage)
+        await run_cooperatively(rows.steps(graph))
+        # A rebuild may have replaced the records in between.
+        if rows.lineage is service.lineage and graph is service.graph:
+            return rows, graph
+
+
+async def _sorted(names: Iterable[_Name]) -> AsyncIterator[Sequence[_Name]]:
+    async for part in in_slices(await sorted_in_slices(list(names), tuple), _ROWS_PER_SLICE):
+        yield part
+
+
+def _job_edges(graph: Graph, job: JobId, places: Mapping[DatasetId, int]) -> bytes:
+    """Return the members of a summary that are edges: indexes from `places`, and identities of jobs."""
+    view = graph.lineage_of(job)
+    edges = {
+        "inputs": sorted(places[dataset] for dataset in view.inputs if dataset in places),
+        "outputs": sorted(places[dataset] for dataset in view.outputs if dataset in places),
+        "upstreamJobs": [identity_json(other) for other in sorted(graph.upstream_jobs(job))],
+        "downstreamJobs": [identity_json(other) for other in sorted(graph.downstream_jobs(job))],
+    }
+    return canonical_json(edges)[1:-1]
 
 
 @router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/activity", response_model=page.DatasetActivity)

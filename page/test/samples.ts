@@ -9,7 +9,7 @@ export function job(name: string, inputs: number[], outputs: number[], more: Par
 }
 
 export function dataset(name: string, more: Partial<DatasetSummary> = {}): DatasetSummary {
-  return { namespace: "s3://lake", name, columns: 0, columnTags: {}, masked: [], storage: null, droppedAt: null, symlinks: [], ...ABOUT, ...more };
+  return { namespace: "s3://lake", name, columns: 0, columnTags: {}, masked: [], storage: null, symlinks: [], ...ABOUT, ...more };
 }
 
 export function identity(input: string, output: string, more: Partial<ColumnEdgeRow> = {}): ColumnEdgeRow {

@@ -49,11 +49,6 @@ describe("inactive nodes", () => {
     expect(overIn(graph)).toEqual(["abandoned", "failed long ago", "b", "d"]);
   });
 
-  test("are dropped datasets, also if a job uses them", () => {
-    const datasets = [dataset("kept"), dataset("dropped", { droppedAt: NOW })];
-    expect(overIn(graphOf({ jobs: [job("live", [1], [0], RUNNING)], datasets }))).toEqual(["dropped"]);
-  });
-
   test("are none in a lab that was stopped as a whole, in a past graph, and without jobs", () => {
     const stopped = graphOf({ jobs: [job("etl", [], [0], STOPPED)], datasets: [dataset("a", { updatedAt: MORNING })] });
     expect(overIn(stopped)).toEqual([]);

@@ -46,7 +46,6 @@ class DatasetSummary(NodeName):
     columns: int
     masked: list[str]
     storage: str | None
-    dropped_at: str | None
     symlinks: list[DatasetAlias]
 
 

@@ -73,7 +73,6 @@ export interface DatasetSummary extends QualifiedName, SummaryBase {
   readonly masked: readonly string[];
   /** Storage layer of the `storage` facet, such as `iceberg`. */
   readonly storage: string | null;
-  readonly droppedAt: string | null;
   readonly symlinks: readonly Symlink[];
 }
 

@@ -21,7 +21,7 @@ export interface GraphNode extends QualifiedName {
   readonly updatedAt: string | null;
   readonly startedAt: string | null;
   readonly runs: number;
-  /** End of the latest run of a job, or time at which a dataset was dropped. */
+  /** End of the latest run of a job; null while it runs, and for datasets. */
   readonly endedAt: string | null;
   /** Why the service inferred the end of the latest run; null if the emitter reported it. */
   readonly endedBecause: string | null;
@@ -109,7 +109,6 @@ export function summariesOf(found: GraphExport): Summaries {
       columnTags: {},
       masked: masked.get(nodeId("dataset", dataset)) ?? [],
       storage: null,
-      droppedAt: null,
     })),
   };
 }
@@ -178,7 +177,7 @@ function datasetNode(dataset: DatasetSummary): GraphNode {
     state: "none",
     startedAt: null,
     runs: 0,
-    endedAt: dataset.droppedAt,
+    endedAt: null,
     endedBecause: null,
     aliases: orEmpty(dataset.symlinks.map(({ name }) => name)),
     columns: dataset.columns,

@@ -10,8 +10,8 @@ export const STREAMING_MS = HOUR_MS;
 export const SILENT_MS = 7 * 24 * HOUR_MS;
 
 /**
- * The nodes that are over, by index: jobs that were stopped or have been silent, datasets that were dropped, and datasets
- * that only such jobs use and that nothing has mentioned meanwhile.
+ * The nodes that are over, by index: jobs that were stopped or have been silent, and datasets that only such jobs use and
+ * that nothing has mentioned meanwhile. Dropped datasets are not in the graph.
  *
  * Ages are relative to the newest event, so that a lab that was stopped as a whole stays visible.
  */
@@ -28,7 +28,7 @@ export function inactiveNodes({ nodes, from, to }: Graph): Uint8Array {
   nodes.forEach((node, at) => {
     if (node.kind !== "dataset") return;
     const unused = jobs[at] > 0 && activeJobs[at] === 0 && ageOf(node.updatedAt, newest) > STREAMING_MS;
-    if (node.endedAt !== null || unused) inactive[at] = 1;
+    if (unused) inactive[at] = 1;
   });
   return inactive;
 }

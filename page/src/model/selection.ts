@@ -28,7 +28,7 @@ export interface SelectedGraph {
  * Select the part of a graph to draw.
  *
  * `inactive` is 1 for each node that is over. The selected node is drawn in any case, and so is every node of a
- * comparison: a dropped dataset is a change to show.
+ * comparison: what ended is a change to show.
  */
 export function selectGraph(
   all: Graph,

@@ -158,7 +158,7 @@ function nodeCard(
     mode,
     node.kind === "job" && state !== "none" ? state : "",
     node.tags.map((tag) => `tag ${tag}`).join(", "),
-    inactive ? (node.kind === "job" ? "inactive" : node.endedAt === null ? "unused" : "dropped") : "",
+    inactive ? (node.kind === "job" ? "inactive" : "unused") : "",
     diffStatus ?? "",
   ];
   return {

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encoded summaries of all jobs and datasets, kept until their records change.
+
+Encoding one takes as long as sending hundreds, above all if its record is not in memory.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+from lineage.events.ids import DatasetId, JobId, JsonObject
+from lineage.events.strict_json import canonical_json
+from lineage.graph.adjacency import Graph
+from lineage.graph.job_record import JobRecord
+from lineage.graph.records import LineageRecords
+from lineage.graph.records_by_name import READS_PER_PART
+from lineage.graph.run_record import RunRecord
+from lineage.graph.run_state import is_stale
+from lineage.graph.summaries import dataset_summary, job_description, run_summary
+
+_Id = TypeVar("_Id")
+
+_ROWS_PER_STEP = 4 * READS_PER_PART
+"""Rows encoded in one step: some milliseconds if their records are in memory."""
+
+
+class _JobRow(NamedTuple):
+    """Members of a summary: of the job, and of its run unless they depend on other records or on the time.
+
+    A run that is open is stale after `stale_after` (ns); for any other run that is None.
+    """
+
+    description: bytes
+    run: bytes | None
+    stale_after: float | None
+
+
+class SummaryRows:
+    """Summaries without edges. Run `steps` before reading to update them.
+
+    Not thread-safe: one thread owns the graph, its records and these rows.
+    """
+
+    def __init__(self, lineage: LineageRecords) -> None:
+        self.lineage = lineage
+        self._changes = lineage.follow()
+        self._changes.jobs.update(lineage.jobs)
+        self._changes.datasets.update(lineage.datasets)
+        self._jobs: dict[JobId, _JobRow] = {}
+        self.datasets: dict[DatasetId, bytes] = {}
+        """Members of the summary of each dataset that is not deleted, without `masked`."""
+
+    def steps(self, graph: Graph) -> Iterator[None]:
+        """Encode the summaries that have changed; yields after each slice.
+
+        What changes meanwhile is encoded with the last slice. A job whose lineage is not derived again yet keeps its
+        former row until the next call.
+        """
+        changes, touched = self._changes, self.lineage.touched
+        yield from _slices(changes.datasets, self.lineage.datasets.in_memory, self._update_dataset)
+        derived = changes.jobs - touched
+        changes.jobs -= derived
+        yield from _slices(derived, self.lineage.jobs.in_memory, lambda job: self._update_job(job, graph))
+        while changes.datasets:
+            self._update_dataset(changes.datasets.pop())
+        for job in changes.jobs - touched:
+            changes.jobs.discard(job)
+            self._update_job(job, graph)
+
+    def job(self, job: JobId, graph: Graph, now: int) -> bytes | None:
+        """Return the members of the summary of a job at `now` (ns), without its edges; None if it has no row yet."""
+        row = self._jobs.get(job)
+        if row is None:
+            return None
+        if row.run is not None:
+            members, stale = row.run, row.stale_after is not None and now > row.stale_after
+        else:
+            run = graph.latest_run(job)
+            members = _members(run_summary(self.lineage, run, now))
+            stale = run is not None and is_stale(self.lineage, run, now)
+        return b'%b,%b,"stale":%b' % (row.description, members, b"true" if stale else b"false")
+
+    def _update_dataset(self, name: DatasetId) -> None:
+        record = self.lineage.datasets.get(name)
+        if record is None or self.lineage.catalog.is_deleted_dataset(record):
+            self.datasets.pop(name, None)
+        else:
+            self.datasets[name] = _members(dataset_summary(self.lineage, record))
+
+    def _update_job(self, job: JobId, graph: Graph) -> None:
+        if job not in graph.job_lineages:
+            self._jobs.pop(job, None)
+            return
+        record, run = self.lineage.jobs[job], graph.latest_run(job)
+        fixed, stale_after = self._fixed_run(record, run)
+        self._jobs[job] = _JobRow(_members(job_description(record, run)), fixed, stale_after)
+
+    def _fixed_run(self, record: JobRecord, run: RunRecord | None) -> tuple[bytes | None, float | None]:
+        """Return the members of a run and when it is stale, if only events of its job change them."""
+        now = 0
+        if run is None or run.terminal is not None:
+            return _members(run_summary(self.lineage, run, now)), None
+        restarted = record.first_start_after(run.last_start or run.span.first, run.id.run)
+        if restarted is not None or run.facets.get("parent") is not None:
+            return None, None
+        stale_after = run.span.last.time + record.silence_limit(run) if record.is_streaming(run) else None
+        return _members(run_summary(self.lineage, run, now)), stale_after
+
+
+def _slices(names: set[_Id], in_memory: Callable[[_Id], object], update: Callable[[_Id], None]) -> Iterator[None]:
+    """Remove names from a set and update each, as many as the set has at first; yields after each slice."""
+    rows = reads = 0
+    for _ in range(len(names)):
+        if not names:
+            return
+        name = names.pop()
+        rows, reads = rows + 1, reads + (in_memory(name) is None)
+        update(name)
+        if rows >= _ROWS_PER_STEP or reads >= READS_PER_PART:
+            yield
+            rows = reads = 0
+
+
+def _members(summary: JsonObject) -> bytes:
+    """Return a JSON object without its braces."""
+    return canonical_json(summary)[1:-1]
