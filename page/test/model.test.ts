@@ -206,7 +206,7 @@ test("alerts report failed jobs, services that are down and contract differences
     findings: [{ kind: "missing", subject: "job", job: "j", text: "t", expected: "", found: "" }],
     unlisted: [{ kind: "unlisted", subject: "job", job: "k", text: "u", expected: "", found: "" }],
   };
-  const found = alerts({ jobs: jobAlerts(graph, (node) => node.state), lab: { name: "lab", services: [down] }, stats: null, contract });
+  const found = alerts({ jobs: jobAlerts(graph, new Uint8Array(graph.nodes.length), (node) => node.state), lab: { name: "lab", services: [down] }, stats: null, contract });
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([
     "error: report failed",
     "error: Kafka does not respond: refused",

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Screenshots for docs/reference/page.md. The smoke tests take them from a real lab if UPDATE_SCREENSHOTS=1 is set."""
+"""Screenshots for docs/reference/page.md, taken if UPDATE_SCREENSHOTS=1 is set.
+
+The smoke tests take them from a real lab, those of large graphs the tests of the page from a generated one.
+"""
 
 import os
 import re
@@ -28,6 +31,10 @@ SCREENSHOTS = {
     "page-narrow": (_ETL, NARROW, False),
 }
 """Route, viewport size and dark mode of each screenshot that any running lab can provide."""
+
+LARGE_GRAPH_NODES = 5_000
+LARGE_GRAPH = {"page-map": {}, "page-focus": {"hops": "2"}, "page-alerts": {"view": "lab"}}
+"""Route of each screenshot of a generated graph; `page-focus` with a failed job."""
 
 DIFFERENCE = "page-difference"
 """Screenshot of a comparison. The test that changes a table takes it."""

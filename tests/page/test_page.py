@@ -13,6 +13,7 @@ import pytest
 
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
 from tests.bench.skewed_graph import FAILED_JOBS, SkewedGraph
+from tests.page import screenshots
 from tests.page.browser import NARROW, WIDE, visiting
 from tests.page.contract_events import facet, run_event, run_id
 
@@ -449,6 +450,17 @@ def failed_job(url: str) -> str:
     with urlopen(f"{url}/api/v1/summaries", timeout=30) as answer:
         job = next(job for job in json.load(answer)["jobs"] if job["state"] == "FAILED")
     return f"job:{job['namespace']}:{job['name']}"
+
+
+@pytest.mark.skipif(not screenshots.UPDATE, reason="screenshots are taken with UPDATE_SCREENSHOTS=1")
+def test_take_the_screenshots_of_large_graphs(browser, empty):
+    events = [json.loads(event) for event in SkewedGraph(screenshots.LARGE_GRAPH_NODES, datetime.now(UTC)).events()]
+    for first in range(0, len(events), 500):
+        empty.send(*events[first : first + 500])
+    for name, route in screenshots.LARGE_GRAPH.items():
+        with visiting(browser, empty.url) as visit:
+            visit.open(**route, **({"node": failed_job(empty.url)} if "hops" in route else {}))
+            screenshots.take(visit, name)
 
 
 def test_a_large_graph_starts_as_a_map_of_groups_that_expand_in_place(large):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Screenshots of the reference page; `UPDATE_SCREENSHOTS=1 bin/lab test tests/smoke` takes them from a real lab."""
+"""Screenshots of the reference page; with `UPDATE_SCREENSHOTS=1` the tests of the page and of a lab take them again."""
 
 from infra.project import PROJECT
-from tests.page.screenshots import DIFFERENCE, IMAGES, SCREENSHOTS
+from tests.page.screenshots import DIFFERENCE, IMAGES, LARGE_GRAPH, SCREENSHOTS
 
 
 def test_the_documentation_shows_every_screenshot():
     text = (PROJECT / "docs" / "reference" / "page.md").read_text(encoding="utf-8")
-    names = [*SCREENSHOTS, DIFFERENCE]
+    names = [*SCREENSHOTS, *LARGE_GRAPH, DIFFERENCE]
     assert [name for name in names if f"images/{name}.png" not in text] == []
     assert [name for name in names if not (IMAGES / f"{name}.png").is_file()] == []

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Neighbors, neighbors } from "../layout/digraph";
 import type { Graph, GraphNode, State } from "./graph";
-import { inactiveNodes } from "./inactive";
 import { displayText } from "./names";
 
 export interface LabResponse {
@@ -57,7 +56,7 @@ export type AlertKind = keyof typeof ALERT_KINDS;
 export interface Alert {
   readonly level: "error" | "warning";
   readonly kind: AlertKind;
-  /** What the problem is about, for muting: a node id, or the name of a service or count. */
+  /** Subject of the problem, for muting: a node id, or the name of a service or count. */
   readonly subject: string;
   readonly text: string;
   /** Id of the affected node, if any. */
@@ -117,9 +116,8 @@ function serviceAlerts(lab: LabResponse | null): Alert[] {
     }));
 }
 
-/** Alerts of jobs. A run that somebody stopped raises none, and neither does a job that is over. */
-export function jobAlerts(graph: Graph, stateOf: (node: GraphNode) => State): Alert[] {
-  const inactive = inactiveNodes(graph);
+/** Alerts of jobs, without those that are over (1 in `inactive`). A run that somebody stopped raises none. */
+export function jobAlerts(graph: Graph, inactive: Uint8Array, stateOf: (node: GraphNode) => State): Alert[] {
   const successors = neighbors(graph.nodes.length, graph.from, graph.to);
   return graph.nodes.flatMap((node, at) => {
     const problem = inactive[at] === 1 ? null : jobProblem(node, stateOf(node));

@@ -127,14 +127,16 @@ export function subgraph(graph: Graph, kept: readonly boolean[]): Graph {
   const nodes = graph.nodes.filter((_, at) => kept[at]);
   let next = 0;
   kept.forEach((keep, at) => keep && (newIndex[at] = next++));
-  const edges = Array.from(graph.from, (_, edge) => edge).filter(
-    (edge) => kept[graph.from[edge]] && kept[graph.to[edge]],
-  );
-  return {
-    nodes,
-    from: Int32Array.from(edges, (edge) => newIndex[graph.from[edge]]),
-    to: Int32Array.from(edges, (edge) => newIndex[graph.to[edge]]),
-  };
+  const from = new Int32Array(graph.from.length);
+  const to = new Int32Array(graph.from.length);
+  let count = 0;
+  for (let edge = 0; edge < from.length; edge++) {
+    const [start, end] = [newIndex[graph.from[edge]], newIndex[graph.to[edge]]];
+    if (start < 0 || end < 0) continue;
+    from[count] = start;
+    to[count++] = end;
+  }
+  return { nodes, from: from.slice(0, count), to: to.slice(0, count) };
 }
 
 /** True if two graphs have equal nodes and edges, apart from states and times. Their layout is then the same. */

@@ -27,7 +27,7 @@ export interface CollapsedGraph {
   readonly opened: readonly Group[];
 }
 
-/** What nodes are grouped by first: system (namespace or engine), owner or tag. Name segments divide them further. */
+/** Groups of the first level: by system (namespace), owner or tag. Engines and name segments divide them further. */
 export const GROUPINGS = ["system", "owner", "tag"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
@@ -91,26 +91,36 @@ export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): 
 
 /** The system of a node: the namespace of datasets or of jobs. */
 export function systemOf(node: GraphNode): { readonly id: string; readonly title: string } {
-  return { id: `${node.kind}:${node.namespace}`, title: displayText(node.namespace) };
+  return { id: groupId(node, "system"), title: groupTitle(node, "system") };
 }
 
-/** The group of a node by its first owner or tag. */
-function labelOf(node: GraphNode, by: "owner" | "tag"): { readonly id: string; readonly title: string } {
-  const label = (by === "owner" ? node.owners : node.tags)[0];
-  return label === undefined
-    ? { id: `${by}=`, title: by === "owner" ? "without owner" : "without tag" }
-    : { id: `${by}=${label}`, title: displayText(label) };
+/** Id of the group of the first level that a node is in: its system, first owner or first tag. */
+function groupId(node: GraphNode, by: Grouping): string {
+  return by === "system" ? `${node.kind}:${node.namespace}` : `${by}=${labelsOf(node, by)[0] ?? ""}`;
+}
+
+function groupTitle(node: GraphNode, by: Grouping): string {
+  if (by === "system") return displayText(node.namespace);
+  const label = labelsOf(node, by)[0];
+  return label === undefined ? `without ${by}` : displayText(label);
+}
+
+function labelsOf(node: GraphNode, by: "owner" | "tag"): readonly string[] {
+  return by === "owner" ? node.owners : node.tags;
 }
 
 function topGroups(nodes: readonly GraphNode[], by: Grouping): Group[] {
-  const found = new Map<string, { readonly title: string; readonly members: number[] }>();
+  const found = new Map<string, number[]>();
   nodes.forEach((node, at) => {
-    const { id, title } = by === "system" ? systemOf(node) : labelOf(node, by);
+    const id = groupId(node, by);
     const known = found.get(id);
-    if (known) known.members.push(at);
-    else found.set(id, { title, members: [at] });
+    if (known) known.push(at);
+    else found.set(id, [at]);
   });
-  return [...found].map(([id, { title, members }]) => ({ id, title, within: "", members, depth: 0, ...sharedBy(nodes, members) }));
+  return [...found].map(([id, members]) => {
+    const title = groupTitle(nodes[members[0]], by);
+    return { id, title, within: "", members, depth: 0, ...sharedBy(nodes, members) };
+  });
 }
 
 /** Kind and engine that all members share. */

@@ -37,10 +37,14 @@ export function selectGraph(
   choice: Selection,
 ): SelectedGraph {
   const reached = reachedNodes(all, choice);
-  const hides = (at: number): boolean =>
-    inactive[at] === 1 && !choice.inactive && statuses === null && at !== choice.node;
-  const kept = all.nodes.map((_, at) => (reached?.has(at) ?? true) && !hides(at));
-  const hidden = all.nodes.reduce((sum, _, at) => sum + ((reached?.has(at) ?? true) && hides(at) ? 1 : 0), 0);
+  const showsAll = choice.inactive || statuses !== null;
+  let hidden = 0;
+  const kept = all.nodes.map((_, at) => {
+    if (reached !== null && !reached.has(at)) return false;
+    if (showsAll || inactive[at] === 0 || at === choice.node) return true;
+    hidden++;
+    return false;
+  });
   if (kept.every(Boolean)) return { graph: all, statuses, inactive, hidden };
   return {
     graph: subgraph(all, kept),

@@ -16,7 +16,7 @@ export interface Route {
   readonly hops: number;
   /** Show jobs and datasets that are over, too. */
   readonly inactive: boolean;
-  /** What large graphs are grouped by. */
+  /** Groups of the first level in a large graph. */
   readonly by: Grouping;
   /** Direction of the impact view: impact (`down`) or origin (`up`). */
   readonly direction: "down" | "up";

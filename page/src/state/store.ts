@@ -3,6 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import type { DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { GraphWorkerClient } from "../worker/client";
+import type { LoadedGraph } from "../worker/graphWorker";
 import { RequestError, setRequestKey } from "../api";
 import { ChangeStreamClient } from "../worker/changeStreamClient";
 import { storedKey, storeKey } from "./storedKey";
@@ -39,6 +40,9 @@ export const route = signal<Route>(parseRoute(location.search));
 /** The shown graph, with the nodes in the order of the API. */
 export const graph = signal<Graph>(EMPTY_GRAPH);
 
+/** 1 for each node of `graph` that is over. */
+export const inactive = signal<Uint8Array>(new Uint8Array(0));
+
 /** Diff status of the nodes and edges of `graph`; null without a comparison. */
 export const diffStatuses = signal<DiffStatuses | null>(null);
 export const status = signal<"loading" | "ready" | "failed">("loading");
@@ -53,7 +57,8 @@ export const provisionalStates = signal<ReadonlyMap<string, State>>(new Map());
 /** Arrival time (ms) of the last event of each job, by node id. */
 export const lastEventTimes = signal<ReadonlyMap<string, number>>(new Map());
 
-export const nodeIndexById = computed(() => new Map(graph.value.nodes.map((node, at) => [node.id, at])));
+/** Index of each node of `graph` by id. Built with the slices of nodes: 50,000 at once would block the page. */
+export const nodeIndexById = signal<ReadonlyMap<string, number>>(new Map());
 
 export function currentState(node: GraphNode): State {
   return provisionalStates.value.get(node.id) ?? node.state;
@@ -96,6 +101,8 @@ export async function loadGraph(): Promise<void> {
       // Keep the arrays if the shape is equal, so that memoized values derived from them stay valid.
       const { from, to } = sameShape(found, graph.value) ? graph.value : found;
       graph.value = { nodes: found.nodes, from, to };
+      inactive.value = found.inactive;
+      nodeIndexById.value = found.indexById;
       diffStatuses.value = found.statuses;
       provisionalStates.value = asOf.value === "" ? unconfirmedStates(provisionalStates.value, lastEventTimes.value, requestedAt) : new Map();
       status.value = "ready";
@@ -116,17 +123,18 @@ const NODES_PER_REQUEST = 1_000;
 async function fetchGraph(
   at: string | null,
   since: string | null,
-): Promise<(Graph & { readonly statuses: DiffStatuses | null }) | null> {
+): Promise<(Graph & Pick<LoadedGraph, "inactive" | "statuses"> & { readonly indexById: Map<string, number> }) | null> {
   const loaded = await graphWorker.call("load", at, since);
   if (loaded === null) return null;
-  const { generation, count, from, to, statuses } = loaded;
+  const { generation, count, from, to, inactive, statuses } = loaded;
   const nodes: GraphNode[] = [];
+  const indexById = new Map<string, number>();
   while (nodes.length < count) {
     const slice = await graphWorker.call("nodes", generation, nodes.length, NODES_PER_REQUEST);
     if (slice === null) return null;
-    nodes.push(...slice);
+    for (const node of slice) indexById.set(node.id, nodes.push(node) - 1);
   }
-  return { nodes, from, to, statuses };
+  return { nodes, from, to, inactive, statuses, indexById };
 }
 
 /** Subscribe to the event stream, to route changes and to the browser history. */

@@ -14,7 +14,7 @@ import {
 } from "../model/alerts";
 import { displayText } from "../model/names";
 import { acknowledge, acknowledged, muted, toggleMuted } from "../state/bookmarks";
-import { currentState, focusOn, graph, nodeIndexById, provisionalStates } from "../state/store";
+import { currentState, focusOn, graph, inactive, nodeIndexById, provisionalStates } from "../state/store";
 import { Link } from "./components";
 import { formatAge } from "./format";
 
@@ -28,7 +28,7 @@ export function AlertList(props: {
   readonly contract: ContractReport | null;
 }) {
   const { lab, stats, contract } = props;
-  const jobs = useMemo(() => jobAlerts(graph.value, currentState), [graph.value, provisionalStates.value]);
+  const jobs = useMemo(() => jobAlerts(graph.value, inactive.value, currentState), [graph.value, provisionalStates.value]);
   const all = alerts({ jobs, lab, stats, contract });
   const shown = all.filter((alert) => !muted.value.has(alert.subject) && !acknowledged.value.has(alertKey(alert)));
   const mutedSubjects = [...muted.value];

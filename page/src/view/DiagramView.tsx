@@ -16,7 +16,7 @@ interface DiagramViewProps {
   readonly title: string;
   readonly sizes?: LayoutSizes;
   readonly selected: string;
-  /** Another value shows the whole diagram again, as it is about something else. */
+  /** Subject of the diagram. A diagram of another subject is shown as a whole. */
   readonly subject?: string;
   readonly onPick: (id: string | null) => void;
   readonly tools?: ComponentChildren;

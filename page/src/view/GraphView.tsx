@@ -2,9 +2,8 @@
 import { useMemo } from "preact/hooks";
 import type { Graph } from "../model/graph";
 import { collapse, type CollapsedGraph, fullTitle, type Grouping, GROUPINGS } from "../model/groups";
-import { inactiveNodes } from "../model/inactive";
 import { selectGraph } from "../model/selection";
-import { navigate, graph, diffStatuses, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
+import { navigate, graph, diffStatuses, inactive, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
 import { DiffControls } from "./DiffControls";
 import { Details } from "./Details";
 import { DiagramView } from "./DiagramView";
@@ -16,11 +15,11 @@ const CARD_BUDGETS = [40, 80, 300, 1000, 3000];
 /** The graph of jobs and datasets, grouped if it exceeds the card budget. */
 export function GraphView() {
   const { node, only, hops, inactive: showsInactive, by, open, closed, budget } = route.value;
-  const allInactive = useMemo(() => inactiveNodes(graph.value), [graph.value]);
+  const allInactive = inactive.value;
   const at = nodeIndexById.value.get(node) ?? -1;
   // Another node selects another part of the graph only if it is the center of that part, or would be hidden.
   const center = only || hops > 0 || allInactive[at] === 1 ? at : -1;
-  const { graph: selected, statuses, inactive, hidden } = useMemo(
+  const { graph: selected, statuses, inactive: selectedInactive, hidden } = useMemo(
     () => selectGraph(graph.value, diffStatuses.value, allInactive, { node: center, only, hops, inactive: showsInactive }),
     [graph.value, diffStatuses.value, allInactive, center, only, hops, showsInactive],
   );
@@ -29,8 +28,8 @@ export function GraphView() {
     return collapse(selected.nodes, { budget, by, open: new Set([...open, ...enclosing]), closed: new Set(closed) });
   }, [selected, node, by, open, closed, budget]);
   const diagram = useMemo(
-    () => graphDiagram(selected, collapsed, currentState, statuses, inactive),
-    [selected, collapsed, statuses, inactive, provisionalStates.value],
+    () => graphDiagram(selected, collapsed, currentState, statuses, selectedInactive),
+    [selected, collapsed, statuses, selectedInactive, provisionalStates.value],
   );
 
   const pick = (id: string | null) => {

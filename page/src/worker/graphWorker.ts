@@ -6,6 +6,7 @@ import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from 
 import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
+import { inactiveNodes } from "../model/inactive";
 import { type SearchHit, search, type SearchIndex, searchIndex } from "../model/search";
 
 /** A loaded graph: its edges, and the number of nodes, which are fetched with `nodes`. */
@@ -15,6 +16,8 @@ export interface LoadedGraph {
   readonly count: number;
   readonly from: Int32Array;
   readonly to: Int32Array;
+  /** 1 for each node that is over. */
+  readonly inactive: Uint8Array;
   /** Diff status of nodes and edges; null without a comparison. */
   readonly statuses: DiffStatuses | null;
 }
@@ -62,7 +65,7 @@ export class GraphWorker {
     this.diff = diff;
     this.graph = shown;
     const { nodes, from, to } = shown;
-    return { generation, count: nodes.length, from, to, statuses };
+    return { generation, count: nodes.length, from, to, inactive: inactiveNodes(shown), statuses };
   }
 
   /** The changes of the loaded diff that affect a node. */
