@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | cause | diff | rebuild | compact | backup | restore`.
+"""`lab lineage check | impact | origin | cause | diff | rebuild | compact | forget | backup | restore`.
 
 Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
-from infra.cli.lineage_administration import compact, rebuild
+from infra.cli.lineage_administration import compact, forget, rebuild
 from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_cause import Period, cause_of
 from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json, instant, load_graph
@@ -158,6 +158,7 @@ def diff(
 
 
 app.command()(lineage_command(rebuild))
+app.command()(lineage_command(forget))
 app.command(context_settings={"ignore_unknown_options": True})(lineage_command(compact))
 app.command()(lineage_command(backup))
 app.command()(lineage_command(restore))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage rebuild | compact`: maintenance of a running lineage service, which requires its admin key."""
+"""`lab lineage rebuild | compact | forget`: maintenance of a running lineage service, which requires its admin key."""
 
 import os
 from datetime import UTC, datetime
@@ -9,8 +9,10 @@ import typer
 
 from infra import credentials
 from infra.cli.console import DEFAULT_STACK, StackOption, out
-from infra.cli.lineage_client import UrlOption, instant, post_json
+from infra.cli.forgetting import NameNotFound, Removal, removal_of, removal_of_silent
+from infra.cli.lineage_client import UrlOption, administer, instant, post_json
 from infra.cli.stack import Stack
+from infra.errors import LabError
 from infra.toolchain import Artifacts
 
 KEY_VARIABLE = credentials.LINEAGE_ADMIN_KEY
@@ -40,6 +42,52 @@ def compact(
     time = instant(before, datetime.now(UTC))
     result = post_json(*_service_and_key(stack, url), "/api/v1/compact", before=time)
     out.print(f"compacted {result['removed']} events older than {time}; the graph is unchanged", markup=False)
+
+
+def forget(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NODE]...", help="Name or id of a job or dataset: job:lab:orders_etl."),
+    ] = None,
+    silent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Instead of names: all jobs that do not run and are silent since -7d, RFC 3339."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be removed, and remove nothing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also remove running jobs, and datasets that jobs use.")
+    ] = False,
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+) -> None:
+    """Remove jobs and datasets from the graph, until their next event.
+
+    Their events and runs stay in the log. A dataset that only removed jobs use is removed with --silent, not by name.
+    """
+    if bool(names) == (silent is not None):
+        raise LabError("name the jobs and datasets to remove, or write --silent -7d, not both")
+    service, key = _service_and_key(stack, url)
+    found = administer("GET", service, key, "/api/v1/summaries")
+    try:
+        before = datetime.fromisoformat(instant(silent, datetime.now(UTC))) if silent is not None else None
+        removal = removal_of(found, names or ()) if before is None else removal_of_silent(found, before)
+    except NameNotFound as error:
+        raise LabError(str(error)) from error
+    _refuse_needed(removal, force)
+    for node in removal.nodes:
+        if not dry_run:
+            administer("DELETE", service, key, node.path)
+        out.print(f"{'would remove' if dry_run else 'removed'} {node.id}", markup=False, soft_wrap=True)
+    out.print(f"{len(removal.nodes)} nodes; each comes back with its next event", markup=False)
+
+
+def _refuse_needed(removal: Removal, force: bool) -> None:
+    """Raise a LabError if nodes are still needed, unless that is to be ignored."""
+    if removal.objections and not force:
+        reasons = "; ".join(removal.objections)
+        raise LabError(f"nothing was removed: {reasons}. Stop the job first, name it too, or add --force")
 
 
 def _service_and_key(stack: str, url: str | None) -> tuple[str, str]:

@@ -34,7 +34,12 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
 
 
 def post_json(service: str, key: str, path: str, **parameters: str) -> dict[str, Any]:
-    """Request maintenance with an admin key; return the JSON object that the service responds with.
+    """Request maintenance with an admin key, as of `administer`."""
+    return administer("POST", service, key, path, **parameters)
+
+
+def administer(method: str, service: str, key: str, path: str, **parameters: str) -> dict[str, Any]:
+    """Send a request with an admin key; return the JSON object that the service responds with.
 
     The response is awaited for as long as the work takes.
 
@@ -44,14 +49,16 @@ def post_json(service: str, key: str, path: str, **parameters: str) -> dict[str,
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     unlimited = httpx.Timeout(TIMEOUT, read=None)
 
-    def post(client: httpx.Client, url: str) -> httpx.Response:
+    def send(client: httpx.Client, url: str) -> httpx.Response:
         client.headers.pop("Authorization", None)  # the key that reads
-        return client.post(url, params=parameters, headers=headers, timeout=unlimited)
+        return client.request(method, url, params=parameters, headers=headers, timeout=unlimited)
 
-    return _json_object(service, path, post)
+    return _json_object(service, path, send, by_admin=True)
 
 
-def _json_object(service: str, path: str, exchange: Callable[[httpx.Client, str], httpx.Response]) -> dict[str, Any]:
+def _json_object(
+    service: str, path: str, exchange: Callable[[httpx.Client, str], httpx.Response], by_admin: bool = False
+) -> dict[str, Any]:
     url = f"{service.rstrip('/')}{path}"
     try:
         with client_for(service) as client:
@@ -65,9 +72,9 @@ def _json_object(service: str, path: str, exchange: Callable[[httpx.Client, str]
         raise LabError(f"{url} did not respond with JSON ({error}); is it a lineage service?") from error
     except ValueError as error:
         raise LabError(f"{error}; write the service as http://host:port") from error
-    if response.request.method == "GET" and response.status_code in REFUSED_KEY:
+    if not by_admin and response.status_code in REFUSED_KEY:
         raise LabError(f"{url} responded with {response.status_code}: {_error_message(content)}; {KEY_REMEDY}")
-    if response.request.method == "POST" and response.status_code in REFUSED_KEY:
+    if response.status_code in REFUSED_KEY:
         raise LabError(
             f"{service} refused the admin key ({response.status_code}: {_error_message(content)}); that of a lab is"
             f" LINEAGE_ADMIN_KEY in .lab/STACK/{CREDENTIALS_FILE}, that of another service in admin-token of its data"

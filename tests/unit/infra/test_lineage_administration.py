@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage rebuild | compact` against a real lineage service."""
+"""`lab lineage rebuild | compact | forget` against a real lineage service."""
 
 import json
 from urllib.request import Request, urlopen
 
 import pytest
-from test_lineage_commands import JSON, events, run_lineage
+from test_lineage_commands import JSON, dataset, event, events, run_lineage
 
 from infra import credentials
 from infra.cli.lineage_administration import KEY_VARIABLE
@@ -76,7 +76,7 @@ def test_service_of_a_url_requires_the_key_of_the_environment(service, lab, monk
     assert run_lineage("rebuild", "--url", url)[0] == 0
 
 
-@pytest.mark.parametrize("words", [["rebuild"], ["compact", "now"]])
+@pytest.mark.parametrize("words", [["rebuild"], ["compact", "now"], ["forget", "etl"]])
 def test_wrong_key_of_the_lab_is_refused(lab, words):
     (lab / CREDENTIALS_FILE).write_text(credentials.render({KEY_VARIABLE: "x" * 40}))
     code, text, error = run_lineage(*words, "--stack", STACK)
@@ -92,6 +92,10 @@ def test_wrong_key_of_the_lab_is_refused(lab, words):
         (["rebuild", "--url", "http://127.0.0.1:9"], "the lineage service at http://127.0.0.1:9 does not respond"),
         (["compact", "soon", "--stack", STACK], "'soon' is not a time"),
         (["compact"], "Missing argument"),
+        (["forget", "--stack", STACK], "name the jobs and datasets to remove, or write --silent -7d, not both"),
+        (["forget", "etl", "--silent", "-7d", "--stack", STACK], "or write --silent -7d, not both"),
+        (["forget", "nobody", "--stack", STACK], "no job or dataset is named 'nobody'"),
+        (["forget", "sales/orders", "--stack", STACK], "is used by job:shop:etl, job:shop:stats. Stop the job first"),
     ],
 )
 def test_failed_command_exits_with_2(lab, words, message):
@@ -111,3 +115,85 @@ def test_reading_without_a_key_names_the_variable_that_has_it(tmp_path, monkeypa
         monkeypatch.setenv(READ_KEY_VARIABLE, key)
         for words in commands:
             assert "401" not in run_lineage(*words)[2]
+
+
+@pytest.fixture
+def own_service(tmp_path, monkeypatch):
+    """A function that stores events in a service of its own, and its URL; the admin key is in the environment."""
+    with running_service(tmp_path / "data") as running:
+        monkeypatch.setenv(KEY_VARIABLE, (tmp_path / "data" / ADMIN_TOKEN_FILE).read_text().strip())
+
+        def store(*contents):
+            for content in contents:
+                with urlopen(Request(f"{running.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
+                    pass
+
+        yield running.url, store
+
+
+def nodes(url):
+    with urlopen(f"{url}/api/v1/summaries", timeout=60) as response:
+        found = json.load(response)
+    return {row["name"] for kind in ("jobs", "datasets") for row in found[kind]}
+
+
+def test_forgotten_nodes_leave_the_graph_until_their_next_event_also_after_a_rebuild(own_service):
+    url, store = own_service
+    store(*events())
+    dry = run_lineage("forget", "stats", "lake.sales.orders", "etl", "--dry-run", "--url", url)
+    assert dry[0] == 0
+    assert dry[1].splitlines() == [
+        "would remove job:shop:etl",
+        "would remove job:shop:stats",
+        "would remove dataset:s3://warehouse:sales/orders",
+        "3 nodes; each comes back with its next event",
+    ]
+    assert nodes(url) == {"etl", "stats", "orders", "sales/orders", "sales/stats"}
+    code, text, error = run_lineage("forget", "stats", "lake.sales.orders", "job:shop:etl", "--url", url)
+    assert (code, error) == (0, "")
+    assert text.startswith("removed job:shop:etl\n")
+    assert nodes(url) == {"orders", "sales/stats"}
+    assert run_lineage("rebuild", "--url", url)[0] == 0
+    assert nodes(url) == {"orders", "sales/stats"}
+    # Its time is that of the event, which is after the deletion.
+    store({**event("stats", 10, [], [dataset("sales/stats")], run=3), "eventTime": "2100-01-01T00:00:00Z"})
+    assert nodes(url) == {"orders", "sales/stats", "stats"}
+
+
+def test_running_job_is_removed_only_by_force(own_service):
+    url, store = own_service
+    store(event("live", 0, [], [dataset("a")], state="RUNNING"))
+    code, text, error = run_lineage("forget", "live", "--url", url)
+    assert (code, text) == (2, "")
+    assert "nothing was removed: job:shop:live is running" in error.replace("\n", " ")
+    assert nodes(url) == {"live", "a"}
+    assert run_lineage("forget", "live", "--force", "--url", url)[0] == 0
+    assert nodes(url) == {"a"}
+
+
+def test_silent_jobs_go_with_the_datasets_that_only_they_use(own_service):
+    url, store = own_service
+    recent = {**event("nightly", 0, [dataset("shared")], [dataset("mart")], run=7)}
+    store(
+        event("old", 0, [dataset("shared"), dataset("only old")], [dataset("gone")], run=5),
+        event("live", 0, [], [dataset("kept")], state="RUNNING", run=6),
+        recent | {"eventTime": "2026-03-01T00:00:00Z"},
+        event("unnamed", 0, [], [], run=8) | {"eventTime": "2026-03-01T00:00:00Z"},
+    )
+    code, text, _ = run_lineage("forget", "--silent", "2026-02-01T00:00:00Z", "--url", url)
+    assert code == 0
+    assert text.splitlines()[:-1] == [
+        "removed job:shop:old",
+        "removed dataset:s3://warehouse:gone",
+        "removed dataset:s3://warehouse:only old",
+    ]
+    assert nodes(url) == {"live", "nightly", "unnamed", "shared", "kept", "mart"}
+
+
+def test_ambiguous_name_names_the_candidates(own_service):
+    url, store = own_service
+    store(event("orders", 0, [], [dataset("orders")]))
+    code, _, error = run_lineage("forget", "orders", "--url", url)
+    assert code == 2
+    assert "'orders' is ambiguous" in error
+    assert "dataset:s3://warehouse:orders, job:shop:orders" in error.replace("\n", " ")
