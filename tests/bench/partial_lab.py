@@ -32,6 +32,8 @@ from infra.toolchain import Artifacts
 
 Driver = TypeVar("Driver", Service, Task)
 
+LINEAGE_KEYS = frozenset({credentials.LINEAGE_ADMIN_KEY, credentials.LINEAGE_INGEST_KEY, credentials.LINEAGE_READ_KEY})
+
 
 @dataclass(frozen=True)
 class PartialLab:
@@ -69,7 +71,11 @@ class PartialLab:
         return next(part for part in (*self.model.services, *self.model.tasks) if part.name == name)
 
     def write_script(self, part: Service | Task) -> Path:
-        """Write the files of a part and return the script that runs it."""
+        """Write the files of a part and return the script that runs it.
+
+        The part gets no key of a lineage service: the one that a benchmark runs beside it does not know the lab's keys.
+        """
+        part = replace(part, secrets={name: key for name, key in part.secrets.items() if key not in LINEAGE_KEYS})
         secrets = self.folder / "credentials"
         credentials.ensure(secrets)
         folders = [self.site.scratch(part.name)]

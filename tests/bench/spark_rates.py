@@ -62,7 +62,11 @@ class Load:
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
-    """Measure each rate for `rounds` times `SECONDS`."""
+    """Measure each rate for `rounds` times `SECONDS`.
+
+    Raises:
+        RuntimeError: the lineage service received no event of the driver.
+    """
     warehouse = folder / "warehouse"
     with stream_services(folder, {TOPIC_ORDERS: WARM_UP_ORDERS}) as services:
         driver = _driver_script(services, warehouse, folder)
@@ -71,6 +75,8 @@ def measure(figures: Figures, folder: Path, rounds: int) -> None:
             _await(lambda: _rows(warehouse) >= WARM_UP_ORDERS, START_TIMEOUT, subreaper)
             for rate in RATES:
                 load = _measure_rate(rate, rounds * SECONDS, services, producer, warehouse, subreaper)
+                if load.events == 0:
+                    raise RuntimeError(f"no lineage event of {JOB_ORDERS_ETL} arrived; see {folder / 'driver.log'}")
                 add_load(figures, rate, load)
 
 
