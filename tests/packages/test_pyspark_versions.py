@@ -5,6 +5,7 @@ The drivers of `drivers/` are copied out of the checkout and configured by OpenL
 runs with a real server.
 """
 
+import os
 import shutil
 import sys
 
@@ -66,6 +67,15 @@ for attempt in (observe, QueryLineage):
         attempt(spark, "shop", "http://127.0.0.1:9")
     except SparkConnectError as error:
         print(error)
+spark.stop()
+"""
+
+PLAIN_CONNECT_DRIVER = """
+from pyspark.sql import SparkSession
+
+for _ in range(2):
+    spark = SparkSession.builder.remote("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+print("rows:", spark.range(3).count())
 spark.stop()
 """
 
@@ -177,3 +187,18 @@ def test_session_of_a_connect_server_is_refused(packages):
     assert writes.startswith(f"cannot observe the writes of a session: {session}")
     assert queries.startswith(f"cannot observe the streaming queries of a session: {session}")
     assert "spark.api.mode=classic" in writes
+
+
+def test_observed_driver_with_a_connect_session_runs_and_is_said_to_have_no_lineage(packages):
+    with_pyspark(packages, RELEASES["4.0"])
+    (packages.folder / "plain_connect.py").write_text(PLAIN_CONNECT_DRIVER)
+    variables = {
+        "PYTHONPATH": f"{site_packages(RELEASES['4.0'])}{os.pathsep}{packages.folder}",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "LINEAGE_URL": "http://127.0.0.1:9",
+    }
+    done = packages.run("python", "-m", "lineagelab_spark.observed", "plain_connect", **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["rows: 3"]
+    warning = "the writes of this driver have no lineage: cannot observe the writes of a session: pyspark.sql.connect"
+    assert done.stderr.count(warning) == 1

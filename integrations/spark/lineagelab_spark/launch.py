@@ -26,6 +26,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,6 +37,7 @@ from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
 from lineagelab_common.spool import Spool
 from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.driver_settings import OPEN_RUNS, PARENT, parent_run
+from lineagelab_spark.file_owner import own_file
 from lineagelab_spark.launch_process import DriverExit, run_driver
 from lineagelab_spark.open_runs import EndType, OpenRuns, take_terminal_events
 
@@ -60,8 +62,10 @@ def launch(arguments: Sequence[str] | None = None) -> DriverExit:
     """Run the driver; return how it ended."""
     given = _parse(arguments)
     with TemporaryDirectory(prefix="launch-") as scratch:
-        path = os.environ.get(OPEN_RUNS) or os.path.join(scratch, "open_runs.json")
-        return _launch(given, Reporter(path, os.environ.get(LINEAGE_URL, "")))
+        url, private = os.environ.get(LINEAGE_URL, ""), Path(scratch, "open_runs.json")
+        named = os.environ.get(OPEN_RUNS)
+        with own_file(Path(named), private) if named and url else nullcontext(Path(named or private)) as path:
+            return _launch(given, Reporter(str(path), url))
 
 
 class Reporter:

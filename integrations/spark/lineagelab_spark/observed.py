@@ -2,7 +2,8 @@
 """Run a PySpark module with lineage of its batch writes: `python -m lineagelab_spark.observed MODULE [ARGUMENT...]`.
 
 The module is not changed and needs no call: every classic session that it creates is observed from its creation until
-its Spark context stops. Used by the launcher.
+its Spark context stops. Of a session of Spark Connect, whose plans are on the server, a warning says that its writes
+have no lineage. Used by the launcher.
 
 Environment: `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, and that of `lineagelab_spark.batch_lineage`.
 """
@@ -19,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_spark.batch_lineage import BatchLineage, observe
+from lineagelab_spark.classic_session import SparkConnectError, require_classic
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,7 @@ class Sessions:
         self._namespace = namespace
         self._url = url
         self._lineage: BatchLineage | None = None
+        self._warned = False
 
     def created(self, spark: SparkSession) -> None:
         """Observe a new session. Never raises: lineage must not fail the job."""
@@ -40,6 +43,15 @@ class Sessions:
                 self._lineage.add(spark)
         except Exception:
             log.warning("a Spark session is not observed, its writes have no lineage", exc_info=True)
+
+    def returned(self, spark: SparkSession) -> None:
+        """Warn of a session that cannot be observed, once."""
+        try:
+            require_classic(spark, "observe the writes of a session")
+        except SparkConnectError as error:
+            if not self._warned:
+                log.warning("the writes of this driver have no lineage: %s", error)
+            self._warned = True
 
     def stopping(self) -> None:
         """Report what is left of the Spark context that is about to stop."""
@@ -53,12 +65,18 @@ class Sessions:
 
 def install(sessions: Sessions) -> None:
     """Observe every classic session that is created from now on."""
-    create, stop = SparkSession.__init__, SparkContext.stop
+    create, build, stop = SparkSession.__init__, SparkSession.Builder.getOrCreate, SparkContext.stop
 
     @functools.wraps(create)
     def observed_create(self: SparkSession, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as wrapped
         create(self, *args, **kwargs)
         sessions.created(self)
+
+    @functools.wraps(build)
+    def observed_build(self: SparkSession.Builder) -> SparkSession:
+        spark = build(self)
+        sessions.returned(spark)
+        return spark
 
     @functools.wraps(stop)
     def observed_stop(self: SparkContext) -> None:
@@ -66,6 +84,7 @@ def install(sessions: Sessions) -> None:
         stop(self)
 
     SparkSession.__init__ = observed_create  # type: ignore[method-assign]
+    SparkSession.Builder.getOrCreate = observed_build  # type: ignore[method-assign]
     SparkContext.stop = observed_stop  # type: ignore[method-assign]
 
 

@@ -398,3 +398,20 @@ def test_launcher_uses_little_memory():
         check=True,
     )
     assert done.stdout == "set()\n"
+
+
+def test_a_second_launcher_with_the_same_file_does_not_end_the_runs_of_the_first(launch, service, tmp_path):
+    first_run, second_run = new_run_id(), new_run_id()
+    source = OPEN_A_RUN.replace('"name": "query"', '"name": "shared"') + WAIT_FOR_SIGNAL
+    first, _ = running(launch, tmp_path, source, RUN_ID=first_run)
+    second, driver = running(launch, tmp_path, source, RUN_ID=second_run)
+    driver.kill()
+    code, _, errors = ended(second)
+    assert code == 137
+    assert f"LINEAGE_OPEN_RUNS names {tmp_path / 'open_runs.json'}, which another launcher uses" in errors
+    until(lambda: any(event["run"]["runId"] == second_run for event in events(service, "shared")))
+    assert {event["run"]["runId"] for event in events(service, "shared")} == {second_run}
+    first.terminate()
+    ended(first)
+    states = {run["id"]: run["state"] for run in runs(service, "shared")}
+    assert states == {first_run: "ABORTED", second_run: "FAILED"}
