@@ -21,6 +21,7 @@ from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
 from infra.settings import Settings
 from infra.targets.local.supervisor import Supervisor
+from tests.smoke.hostile_environment import HostileEnvironment
 from tests.smoke.stores import PipelineStores
 from tests.stack_files import SMOKE, stack_file
 
@@ -39,8 +40,9 @@ class CommandResult:
 class LabUnderTest:
     """Lab in a separate stack."""
 
-    def __init__(self, stack: str = SMOKE) -> None:
+    def __init__(self, stack: str = SMOKE, user: HostileEnvironment | None = None) -> None:
         self.stack = stack
+        self.user = user or HostileEnvironment(PROJECT / "bin" / "lab", PROJECT, {})
         self.root: Path = stack_root(stack)
 
     @contextmanager
@@ -62,9 +64,10 @@ class LabUnderTest:
     def command(self, *words: str) -> dict[str, Any]:
         """Return the arguments of `subprocess` for `bin/lab WORDS --stack STACK`; standard error goes to the output."""
         return {
-            "args": [str(PROJECT / "bin" / "lab"), *words, "--stack", self.stack],
-            "cwd": PROJECT,
-            "env": {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "LINEAGE_LAB_STACK"}},
+            "args": [str(self.user.program), *words, "--stack", self.stack],
+            "cwd": self.user.folder,
+            "env": {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "LINEAGE_LAB_STACK"}}
+            | self.user.variables,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.STDOUT,
             "text": True,

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drift in a real lab: every job is green, the statistics are 30 % too low, and the lineage names the cause.
 
-The lab is one of its own, as the drift adds a column that no contract has.
+The lab is one of its own, as the drift adds a column that no contract has. All its commands run in the environment of a
+user who works on other projects, too.
 """
 
 import json
@@ -14,6 +15,7 @@ from infra.cli.replay import METRIC
 from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import parse_price
+from tests.smoke.hostile_environment import hostile_environment
 from tests.smoke.lab_under_test import LabUnderTest
 from tests.stack_files import SMOKE_REPLAY
 
@@ -23,8 +25,9 @@ ORDERS = 600
 
 
 @pytest.fixture(scope="module")
-def lab():
-    with LabUnderTest(SMOKE_REPLAY).configured() as under_test:
+def lab(tmp_path_factory):
+    user = hostile_environment(tmp_path_factory.mktemp("user"))
+    with LabUnderTest(SMOKE_REPLAY, user).configured() as under_test:
         result = under_test.lab("up")
         assert result.status == 0, result.text
         yield under_test
@@ -75,3 +78,9 @@ def test_lineage_names_the_new_column_as_the_cause(lab, replayed, tmp_path):
     top = next(cause for cause in causes if NEW_COLUMN in cause["columns"])
     assert (top["kind"], top["node"]["name"]) == ("schema", TOPIC_ORDERS)
     assert NEW_COLUMN in replayed[1].partition("  1. schema of ")[2]
+
+
+def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
+    assert lab.lab("status").status == 0
+    assert not (lab.user.folder.parent.parent / "elsewhere").exists(), "the user's own backend has no state of the lab"
+    assert not (lab.user.folder.parent.parent / "home").exists()
