@@ -87,7 +87,12 @@ public final class TaskObservations {
         .orElse(true);
   }
 
-  synchronized void add(final TaskObservation observation) {
+  /**
+   * Add an observation.
+   *
+   * @param isUrgent false to leave it until the agent's next poll
+   */
+  synchronized void add(final TaskObservation observation, final boolean isUrgent) {
     types.put(observation.connector(), observation.type());
     final Deque<TaskObservation> ofTopic =
         pending.computeIfAbsent(
@@ -97,13 +102,15 @@ public final class TaskObservations {
     if (last != null && last.isCompletedBy(observation)) {
       ofTopic.removeLast();
       ofTopic.addLast(TaskObservation.merge(last, observation));
-      signal();
-      return;
-    } else if (ofTopic.size() >= MAX_PENDING) {
-      ofTopic.removeFirst();
+    } else {
+      if (ofTopic.size() >= MAX_PENDING) {
+        ofTopic.removeFirst();
+      }
+      ofTopic.addLast(observation);
     }
-    ofTopic.addLast(observation);
-    signal();
+    if (isUrgent) {
+      signal();
+    }
   }
 
   /** Remove and return the observations added since the last call. */

@@ -51,7 +51,9 @@ public final class TaskObserver {
     final boolean isReturn = schemas.isReturn(topic, value, isKnown);
     if (!isKnown || isReturn) {
       final ObservedTopic observed = new ObservedTopic(topic, key, value, null);
-      observations.add(new TaskObservation(task.connector(), observed, type, this, isReturn));
+      observations.add(
+          new TaskObservation(task.connector(), observed, type, this, isReturn),
+          seen.isWithinBurst());
     }
     return true;
   }

@@ -17,17 +17,23 @@ final class Records {
 
   private Records() {}
 
-  /** Orders that cycle through {@code topics} topics, each with its own schema. */
-  static SinkRecord[] orders(final int topics) {
+  /**
+   * Orders that cycle through {@code topics} topics, each with its own schema.
+   *
+   * @param hasNewNames whether each record has the name of its topic as a new object
+   */
+  static SinkRecord[] orders(final int topics, final boolean hasNewNames) {
     final String[] names = new String[topics];
     final Schema[] schemas = new Schema[topics];
     for (int topic = 0; topic < topics; topic++) {
-      names[topic] = "orders-" + topic;
+      names[topic] = "shop.public.orders_" + topic;
       schemas[topic] = order();
     }
     final SinkRecord[] records = new SinkRecord[COUNT];
     for (int index = 0; index < COUNT; index++) {
-      records[index] = record(names[index % topics], schemas[index % topics], index);
+      final String name = names[index % topics];
+      final String topic = hasNewNames ? String.valueOf(name.toCharArray()) : name;
+      records[index] = record(topic, schemas[index % topics], index);
     }
     return records;
   }

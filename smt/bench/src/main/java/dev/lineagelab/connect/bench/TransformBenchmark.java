@@ -40,15 +40,21 @@ import org.openjdk.jmh.infra.BenchmarkParams;
 @Fork(1)
 public class TransformBenchmark {
 
-  /** Number of topics that the records cycle through. */
+  /** Topics that the records cycle through, each with its own schema. */
   public enum Traffic {
-    ONE_TOPIC(1),
-    FOUR_TOPICS(4);
+    ONE_TOPIC(1, false),
+    FIVE_TOPICS(5, false),
+    SIXTY_FIVE_TOPICS(65, false),
+    THOUSAND_TOPICS(1000, false),
+    /** One topic, whose name is another object in each record. */
+    NEW_TOPIC_NAMES(1, true);
 
     private final int topics;
+    private final boolean hasNewNames;
 
-    Traffic(final int topics) {
+    Traffic(final int topics, final boolean hasNewNames) {
       this.topics = topics;
+      this.hasNewNames = hasNewNames;
     }
   }
 
@@ -58,8 +64,7 @@ public class TransformBenchmark {
     HANGING
   }
 
-  @Param({"ONE_TOPIC", "FOUR_TOPICS"})
-  public Traffic traffic;
+  @Param public Traffic traffic;
 
   @Param({"NONE", "HANGING"})
   public Service service;
@@ -107,7 +112,7 @@ public class TransformBenchmark {
   public void start() throws IOException {
     hanging = new HangingService();
     task = new RunningTask();
-    records = Records.orders(traffic.topics);
+    records = Records.orders(traffic.topics, traffic.hasNewNames);
     Thread.currentThread().setName("task-thread-" + RunningTask.CONNECTOR + "-" + RunningTask.TASK);
     lineage = new OpenLineageTransform<>();
     lineage.configure(service == Service.HANGING ? sending() : Map.of("transport.type", "none"));
