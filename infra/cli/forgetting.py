@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs and datasets to remove from the lineage graph, and what speaks against it; from the service's summaries."""
+"""Jobs and datasets to remove from the lineage graph, and the objections to it; from the service's summaries."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -52,8 +52,8 @@ const MIN_MEMBERS_PER_PART = 3;
 /**
  * Group the nodes of a graph that exceeds the budget, so that the first picture is a map of collapsed groups.
  *
- * The largest groups are divided by engine and by name segments into subgroups, up to the number of cards of a map. Groups that the
- * user opened are expanded in any case.
+ * The largest groups are divided by engine and by name segments into subgroups, up to the number of cards of a map.
+ * Groups that the user opened are expanded in any case.
  */
 export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): CollapsedGraph {
   const showAll = nodes.length <= choice.budget && choice.closed.size === 0;
