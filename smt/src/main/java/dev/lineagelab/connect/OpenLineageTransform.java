@@ -27,7 +27,7 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   /** True if sink records have the topic from before all transforms (Kafka 3.6 and later). */
   private static final boolean HAS_ORIGINAL_TOPIC = hasOriginalTopic();
 
-  private final RecentSchemas recent = new RecentSchemas();
+  private final KnownSchemas known = new KnownSchemas();
   private TaskObserver observer;
 
   private static boolean hasOriginalTopic() {
@@ -54,18 +54,23 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
   @Override
   public void configure(final Map<String, ?> options) {
     try {
-      observer = PluginRuntime.registerTransform(options);
+      start(PluginRuntime.registerTransform(options));
     } catch (final Throwable e) {
       observer = null;
       LOG.error("Cannot start lineage of this task; its records are not affected", e);
     }
   }
 
+  /** Observe records with an observer. */
+  void start(final TaskObserver taskObserver) {
+    observer = taskObserver;
+  }
+
   @Override
   public R apply(final R record) {
     if (observer != null && record != null) {
       final String topic = topicOf(record);
-      if (!recent.contains(topic, record.keySchema(), record.valueSchema())) {
+      if (!known.contains(topic, record.keySchema(), record.valueSchema())) {
         observe(record, topic);
       }
     }
@@ -85,10 +90,11 @@ public class OpenLineageTransform<R extends ConnectRecord<R>> implements Transfo
       final Schema key = record.keySchema();
       final Schema value = record.valueSchema();
       if (topic != null && observer.observe(topic, key, value, type)) {
-        if (value != null && !observer.hasSeveralSchemas(topic)) {
-          recent.removeOthers(topic, value);
+        if (observer.hasReplacedSchema(topic)) {
+          // The return of the replaced schema must be observed.
+          known.clear();
         }
-        recent.add(topic, key, value);
+        known.add(topic, key, value);
       }
     } catch (final Throwable e) {
       observer = null;

@@ -20,6 +20,7 @@ final class AlternatingSchemas {
 
   private final Map<String, Schema> latest = new HashMap<>();
   private final Map<String, Set<Schema>> alternating = new HashMap<>();
+  private boolean isReplacement;
 
   /**
    * Add the schema of a record.
@@ -29,17 +30,24 @@ final class AlternatingSchemas {
    * @return whether it is known and has returned after another schema, for the first time
    */
   boolean isReturn(final String topic, final Schema value, final boolean isKnown) {
+    isReplacement = false;
     if (value == null || latest.size() >= MAX_TOPICS && !latest.containsKey(topic)) {
       return false;
     }
     final Schema previous = latest.put(topic, value);
-    if (!isKnown || previous == null || previous == value) {
+    isReplacement = previous != null && previous != value;
+    if (!isKnown || !isReplacement) {
       return false;
     }
     final Set<Schema> returned =
         alternating.computeIfAbsent(
             topic, name -> Collections.newSetFromMap(new IdentityHashMap<>()));
     return returned.size() < MAX_SCHEMAS && returned.add(value);
+  }
+
+  /** Return whether the last schema differs from the one before in its topic. */
+  boolean isReplacement() {
+    return isReplacement;
   }
 
   boolean isAlternating(final String topic) {

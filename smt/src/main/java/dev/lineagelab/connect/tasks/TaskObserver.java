@@ -58,9 +58,12 @@ public final class TaskObserver {
     return true;
   }
 
-  /** Return whether records of a topic alternate between schemas. */
-  public boolean hasSeveralSchemas(final String topic) {
-    return schemas.isAlternating(topic);
+  /**
+   * Return whether the last record has another value schema than the one before in its topic, whose
+   * records have not alternated between schemas before.
+   */
+  public boolean hasReplacedSchema(final String topic) {
+    return schemas.isReplacement() && !schemas.isAlternating(topic);
   }
 
   /** Decide again only when the transforms of a task may have changed. */

@@ -57,15 +57,16 @@ class TaskObservationsTest {
     final Schema first = struct();
     final Schema second = SchemaBuilder.struct().field("no", Schema.INT32_SCHEMA).build();
     observer.observe("topic", null, first, ConnectorType.SINK);
+    assertThat(observer.hasReplacedSchema("topic")).isFalse();
     observer.observe("topic", null, second, ConnectorType.SINK);
-    assertThat(observer.hasSeveralSchemas("topic")).isFalse();
+    assertThat(observer.hasReplacedSchema("topic")).isTrue();
     assertThat(observations.drain())
         .extracting(TaskObservation::isAlternating)
         .containsExactly(false, false);
     observer.observe("topic", null, first, ConnectorType.SINK);
     observer.observe("topic", null, second, ConnectorType.SINK);
     observer.observe("topic", null, first, ConnectorType.SINK);
-    assertThat(observer.hasSeveralSchemas("topic")).isTrue();
+    assertThat(observer.hasReplacedSchema("topic")).isFalse();
     assertThat(observations.drain())
         .extracting(TaskObservation::isAlternating, seen -> seen.topic().valueSchema())
         .containsExactly(tuple(true, first), tuple(true, second));
