@@ -3,6 +3,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import httpx
 import pytest
@@ -245,6 +246,26 @@ def test_a_deleted_savepoint_is_the_problem_of_the_next_start(launch, topic, cop
     until(lambda: problem(launched).startswith(f"cannot be submitted: the savepoint {savepoint}"), "the problem")
     launched.stop()
     assert len(flink.jobs(topic)) == 1
+
+
+def test_an_edited_topic_is_not_continued_from_the_state_of_the_former_one(launch, topic, copies, flink, broker):
+    """Flink's Kafka source restores the partitions of its state, so the job would go on reading the former topic."""
+    launched = launch(sql(topic)).start()
+    copies.await_all(10)
+    until(lambda: json.loads((launched.folder / "state.json").read_text())["described"]["inputs"], "the lineage")
+    assert launched.stop() == 0
+    broker.topic(f"{topic}_moved")
+    produce(broker, topic, range(10, 20))
+    script = Path(launched.command[-1])
+    script.write_text(sql(topic).replace(f"'topic' = '{topic}',", f"'topic' = '{topic}_moved',"), encoding="utf-8")
+    launched.start()
+    until(lambda: problem(launched).startswith(f"cannot be submitted: it no longer reads {topic},"), "the problem")
+    launched.stop()
+    assert len(flink.jobs(topic)) == 1
+    script.write_text(sql(topic), encoding="utf-8")
+    launched.start()
+    copies.await_all(20)
+    assert launched.stop() == 0
 
 
 def test_a_launcher_that_never_observed_a_checkpoint_restores_the_newest(launch, topic, copies, flink, broker):

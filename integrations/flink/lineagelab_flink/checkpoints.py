@@ -14,6 +14,9 @@ from urllib.parse import urlsplit
 
 from lineagelab_flink.errors import FlinkError
 
+WITHOUT_STATE = "start without state: rename the job, or stop its launcher and delete the launcher's state"
+"""Remedy where a job cannot continue from its state."""
+
 METADATA = "_metadata"
 """File that Flink writes last: a checkpoint without it is incomplete."""
 
@@ -60,8 +63,7 @@ def newest_in_folder(known: str) -> str:
 
 def _missing(what: str, path: str) -> NoReturn:
     raise FlinkError(
-        f"the {what} {path}, from which the job continues, does not exist; put it back, or start without state: "
-        "rename the job, or stop its launcher and delete the launcher's state"
+        f"the {what} {path}, from which the job continues, does not exist; put it back, or {WITHOUT_STATE}"
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_common.spool import Spool
 from lineagelab_common.stop_signal import StopSignal
-from lineagelab_flink import checkpoints, lifecycle, statistics
+from lineagelab_flink import checkpoints, lifecycle, restored_topics, statistics
 from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
 from lineagelab_flink.job_problem import JobProblem
@@ -54,6 +54,9 @@ CLOSE_SECONDS = 30.0
 
 STOPPED_CLOSE_SECONDS = 5.0
 """The same after SIGTERM or SIGINT."""
+
+TOPICS_TIMEOUT = 30.0
+"""Seconds to derive which topics an edited job reads, before it continues from a former state."""
 
 MAX_SPOOL_BYTES = 4 * 2**20
 """Size limit of waiting events, which are rewritten to disk with each change."""
@@ -258,6 +261,9 @@ class Launcher:
             restore = checkpoints.to_restore(restore, self._last_job_folder(stored.previous))
             if restore != stored.restored:
                 self._state_file.update(memory=replace(stored, restore=restore, restored=restore))
+            before = self._state_file.state.described
+            if restore and before.inputs and before.definition != self._definition.identity:
+                restored_topics.require(before, self._lookup.wait(TOPICS_TIMEOUT), restore)
             log.info("submitting job %s%s", stored.job_id, f", restored from {restore}" if restore else "")
             self._definition.submit(stored.job_id, restore, f"{DEFINITION_PARAMETER}:{self._definition.identity}")
             self._store_problem(self._problem.submitted())
