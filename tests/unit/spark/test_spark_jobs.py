@@ -166,7 +166,9 @@ def test_frame_without_derivable_lineage_is_still_written(
         assert statistics(lake)
         lineage.close()
 
-    (end,) = [event for event in service.events if event["eventType"] == "COMPLETE"]
+    # Spark may announce the end of the first write after the session is observed: its event comes then, too.
+    ends = [event for event in service.events if event["eventType"] == "COMPLETE"]
+    (end,) = [event for event in ends if event["job"]["name"].endswith("supplier_stats")]
     assert [read["name"].rpartition("/")[2] for read in end["inputs"]] == ["orders"]
     assert "cannot derive a plan" in caplog.text
     assert "no such plan" in caplog.text
