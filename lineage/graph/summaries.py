@@ -14,9 +14,11 @@ from lineage.graph.run_state import run_outcome
 
 
 def job_description(record: JobRecord, run: RunRecord | None) -> JsonObject:
-    """Return `{"namespace", "name", "engine", "processing", "runs", "updatedAt", "tags", "owners", "description"}`.
+    """Return `{"namespace", "name", "engine", "processing", "runs", "run", "parent", "updatedAt", "tags", "owners",
+    "description"}`.
 
-    `run` is the latest run; its facets name the engine if those of the job do not.
+    `run` is the latest run; its facets name the engine if those of the job do not. `"run"` is its id and `"parent"` the
+    run that it belongs to, `{"namespace", "name", "run"}`; each null if there is none.
     """
     facets = record.facets.values()
     job_type = _object_or_empty(facets.get("jobType"))
@@ -29,6 +31,8 @@ def job_description(record: JobRecord, run: RunRecord | None) -> JsonObject:
         "engine": engine,
         "processing": _text_or_none(job_type.get("processingType")),
         "runs": len(record.runs),
+        "run": run.id.run if run else None,
+        "parent": _parent(run) if run else None,
         "updatedAt": format_time(record.span.last.time),
         **_tags_and_owners(facets),
     }
@@ -71,6 +75,13 @@ def dataset_summary(lineage: LineageRecords, record: DatasetRecord) -> JsonObjec
         "symlinks": lineage.symlinks(record),
         **_tags_and_owners(facets),
     }
+
+
+def _parent(run: RunRecord) -> JsonObject | None:
+    facet = run.facets.get("parent")
+    if facet is None:
+        return None
+    return {"namespace": facet["job"]["namespace"], "name": facet["job"]["name"], "run": facet["run"]["runId"]}
 
 
 def _tags_and_owners(facets: dict[str, JsonObject]) -> JsonObject:

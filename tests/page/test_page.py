@@ -414,6 +414,7 @@ VIEWS = {
     "job": {"node": ETL},
     "columns": {"view": "columns", "node": STATS, "field": "total_price"},
     "impact": {"view": "impact", "node": SHOP_ORDERS, "field": "price"},
+    "runs": {"view": "runs"},
     "changes": {"view": "changes"},
     "difference": {"since": "2020-01-01T00:00:00Z", "node": SALES},
     "lab": {"view": "lab"},
@@ -557,3 +558,25 @@ def test_a_question_mark_shows_the_keys(visit):
     keys.get_by_text("Next and previous change").wait_for()
     visit.page.keyboard.press("?")
     keys.wait_for(state="hidden")
+
+
+def test_runs_of_a_dag_are_shown_as_a_tree_with_a_time_line(browser, empty, contract):
+    begin = datetime.now(UTC) - timedelta(minutes=5)
+    dag = {"run": {"runId": run_id(1)}, "job": {"namespace": JOB_NAMESPACE, "name": "nightly"}}
+    events = []
+    for number, name in enumerate(("nightly", "extract", "load"), start=1):
+        for minutes, kind in ((number - 1, "START"), (number, "COMPLETE")):
+            event = run_event(JOB_NAMESPACE, etl_of(contract), kind, run_id(number), begin + timedelta(minutes=minutes))
+            event["job"]["name"] = name
+            event["run"]["facets"] = {} if number == 1 else {"parent": facet(**dag)}
+            events.append(event)
+    empty.send(*events)
+    with visiting(browser, empty.url) as visit:
+        visit.open(view="runs")
+        rows = visit.page.locator(".run-tree tbody tr")
+        rows.nth(2).wait_for()
+        assert rows.evaluate_all("all => all.map(one => one.dataset.depth)") == ["0", "1", "1"]
+        assert [text.split("\t")[0] for text in rows.all_inner_texts()] == ["nightly", "extract", "load"]
+        assert visit.page.locator(".run-bar.completed").count() == 3
+        visit.page.get_by_role("link", name="extract").click()
+        visit.page.get_by_label("Details").get_by_role("heading", name="extract").wait_for()

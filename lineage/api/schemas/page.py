@@ -6,6 +6,12 @@ from typing import Literal
 from lineage.api.schemas.base import NodeName, ResponseModel
 
 
+class ParentRun(NodeName):
+    """Run that another one belongs to."""
+
+    run: str
+
+
 class JobSummary(NodeName):
     """One line about a job; `inputs` and `outputs` are indexes into `datasets`."""
 
@@ -14,6 +20,8 @@ class JobSummary(NodeName):
     state: str | None
     stale: bool
     runs: int
+    run: str | None
+    parent: ParentRun | None
     started_at: str | None
     ended_at: str | None
     ended_because: str | None

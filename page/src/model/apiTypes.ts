@@ -53,6 +53,10 @@ export interface JobSummary extends QualifiedName, SummaryBase {
   readonly state: string | null;
   readonly stale: boolean;
   readonly runs: number;
+  /** Id of the latest run. */
+  readonly run: string | null;
+  /** Run that the latest run belongs to. */
+  readonly parent: (QualifiedName & { readonly run: string }) | null;
   readonly startedAt: string | null;
   /** End of the latest run; null while it runs. */
   readonly endedAt: string | null;

@@ -95,6 +95,8 @@ export function summariesOf(found: GraphExport): Summaries {
         processing: job.type,
         stale: false,
         runs: 0,
+        run: null,
+        parent: null,
         startedAt: null,
         endedAt: null,
         endedBecause: null,

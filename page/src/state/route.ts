@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GROUPINGS, type Grouping } from "../model/groups";
 
-export const VIEWS = ["graph", "columns", "impact", "changes", "lab"] as const;
+export const VIEWS = ["graph", "columns", "impact", "runs", "changes", "lab"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** State of the page that a link carries: view, selection and times. Property names are those of the query string. */

@@ -11,12 +11,14 @@ import { KeyHelp } from "./KeyHelp";
 import { LabView } from "./LabView";
 import { LoginForm } from "./LoginForm";
 import { Link, Notice } from "./components";
+import { RunsView } from "./RunsView";
 import { SearchBox } from "./SearchBox";
 
 const TABS: readonly [View, string][] = [
   ["graph", "Graph"],
   ["columns", "Columns"],
   ["impact", "Impact"],
+  ["runs", "Runs"],
   ["changes", "Changes"],
   ["lab", "Lab"],
 ];
@@ -81,6 +83,8 @@ function Content({ view }: { readonly view: View }) {
       return <ColumnsView />;
     case "impact":
       return <ImpactView />;
+    case "runs":
+      return <RunsView />;
     case "changes":
       return <ChangesView />;
     default:

@@ -4,7 +4,7 @@ import type { GraphWorker } from "./graphWorker";
 
 type Methods = Pick<
   GraphWorker,
-  "load" | "nodes" | "changesOf" | "search" | "loadColumns" | "columnPath" | "layoutGraph"
+  "load" | "nodes" | "changesOf" | "search" | "loadColumns" | "columnPath" | "layoutGraph" | "runTrees"
 >;
 
 export interface WorkerRequest {

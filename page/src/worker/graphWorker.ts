@@ -7,6 +7,7 @@ import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } fro
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
 import { inactiveNodes } from "../model/inactive";
+import { type RunNode, runTrees } from "../model/runTree";
 import { type SearchHit, search, type SearchIndex, searchIndex } from "../model/search";
 
 /** A loaded graph: its edges, and the number of nodes, which are fetched with `nodes`. */
@@ -92,6 +93,11 @@ export class GraphWorker {
     const found = await this.loadExport();
     this.columnIndex ??= buildColumnIndex(found);
     return columnPath(this.columnIndex, start);
+  }
+
+  /** The newest trees of runs of all jobs, also of those without datasets. */
+  runTrees(limit: number): readonly RunNode[] {
+    return runTrees(this.summaries.jobs).slice(0, limit);
   }
 
   layoutGraph(graph: Digraph, sizes: LayoutSizes): Layout {

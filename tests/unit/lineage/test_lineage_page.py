@@ -113,6 +113,23 @@ def test_summaries_describe_nodes_and_edges(tmp_path):
     assert sales["symlinks"] == [{"namespace": "http://c", "name": "lake.sales", "type": "TABLE"}]
 
 
+def test_summaries_name_the_latest_run_and_the_run_that_it_belongs_to(tmp_path):
+    async def scenario():
+        async with Api(tmp_path) as api:
+            await api.store(body("START", run=1, job="dag"))
+            await api.store(body("START", 1, run=2, job="task", parent=(1, "dag")))
+            await api.store(body("COMPLETE", 2, run=2, job="task", parent=(1, "dag")))
+            return await api.read("/api/v1/summaries")
+
+    dag, task = run(scenario())["jobs"]
+    assert (dag["name"], dag["run"], dag["parent"], dag["endedAt"]) == ("dag", run_id(1), None, None)
+    assert (task["run"], task["parent"]) == (
+        run_id(2),
+        {"namespace": dag["namespace"], "name": "dag", "run": run_id(1)},
+    )
+    assert (task["endedAt"][:19], task["endedBecause"]) == ("2026-01-01T00:00:02", None)
+
+
 @pytest.mark.parametrize(
     "odd",
     [{"tags": "x"}, {"tags": [1, {"key": 2}, {"field": "a"}]}],
