@@ -4,7 +4,9 @@
 With column lineage a tenth of the export's size, because columns are only counted.
 """
 
-from lineage.events.ids import JsonObject
+from collections.abc import Iterator
+
+from lineage.events.ids import JsonObject, identity_json
 from lineage.events.timestamps import format_time
 from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.job_record import JobRecord
@@ -13,12 +15,14 @@ from lineage.graph.run_record import RunRecord
 from lineage.graph.run_state import run_outcome
 
 
-def job_description(record: JobRecord, run: RunRecord | None) -> JsonObject:
-    """Return `{"namespace", "name", "engine", "processing", "runs", "run", "parent", "updatedAt", "tags", "owners",
-    "description"}`.
+def job_description(lineage: LineageRecords, record: JobRecord, run: RunRecord | None) -> JsonObject:
+    """Return `{"namespace", "name", "engine", "processing", "runs", "run", "parent", "failedChecks", "updatedAt",
+    "tags", "owners", "description"}`.
 
     `run` is the latest run; its facets name the engine if those of the job do not. `"run"` is its id and `"parent"` the
     run that it belongs to, `{"namespace", "name", "run"}`; each null if there is none.
+    `"failedChecks"` are the data quality assertions about its inputs that failed in it, `{"namespace", "name",
+    "assertion", "column"}`.
     """
     facets = record.facets.values()
     job_type = _object_or_empty(facets.get("jobType"))
@@ -33,6 +37,7 @@ def job_description(record: JobRecord, run: RunRecord | None) -> JsonObject:
         "runs": len(record.runs),
         "run": run.id.run if run else None,
         "parent": _parent(run) if run else None,
+        "failedChecks": list(_failed_checks(lineage, run)) if run else [],
         "updatedAt": format_time(record.span.last.time),
         **_tags_and_owners(facets),
     }
@@ -82,6 +87,15 @@ def _parent(run: RunRecord) -> JsonObject | None:
     if facet is None:
         return None
     return {"namespace": facet["job"]["namespace"], "name": facet["job"]["name"], "run": facet["run"]["runId"]}
+
+
+def _failed_checks(lineage: LineageRecords, run: RunRecord) -> Iterator[JsonObject]:
+    for dataset, use in sorted(lineage.by_node(run.inputs).items()):
+        facet = use.transfer.get("dataQualityAssertions") if use.transfer is not None else None
+        for row in _object_rows(_object_or_empty(facet).get("assertions")):
+            if row.get("success") is False:
+                texts = {key: _text_or_none(row.get(key)) for key in ("assertion", "column")}
+                yield {**identity_json(dataset), **texts}
 
 
 def _tags_and_owners(facets: dict[str, JsonObject]) -> JsonObject:

@@ -92,7 +92,7 @@ class SummaryRows:
             return
         record, run = self.lineage.jobs[job], graph.latest_run(job)
         fixed, stale_after = self._fixed_run(record, run)
-        self._jobs[job] = _JobRow(_members(job_description(record, run)), fixed, stale_after)
+        self._jobs[job] = _JobRow(_members(job_description(self.lineage, record, run)), fixed, stale_after)
 
     def _fixed_run(self, record: JobRecord, run: RunRecord | None) -> tuple[bytes | None, float | None]:
         """Return the members of a run and when it is stale, if only events of its job change them."""

@@ -4,7 +4,7 @@ import type { ColumnEdgeRow, DatasetSummary, GraphExport, JobSummary, QualifiedN
 const ABOUT = { updatedAt: "2026-01-01T00:00:00Z", tags: [], owners: [], description: null };
 
 export function job(name: string, inputs: number[], outputs: number[], more: Partial<JobSummary> = {}): JobSummary {
-  const state = { engine: "SPARK", processing: "BATCH", state: "COMPLETED", stale: false, runs: 1, run: null, parent: null, startedAt: null, endedAt: null, endedBecause: null };
+  const state = { engine: "SPARK", processing: "BATCH", state: "COMPLETED", stale: false, runs: 1, run: null, parent: null, failedChecks: [], startedAt: null, endedAt: null, endedBecause: null };
   return { namespace: "jobs", name, inputs, outputs, ...ABOUT, ...state, ...more };
 }
 

@@ -148,6 +148,20 @@ describe("alerts", () => {
     expect(found.map(({ level }) => level)).toEqual(["error", "error", "error", "warning"]);
   });
 
+  test("are raised by failed checks, one for each dataset", () => {
+    const failed = (name: string, assertion: string, column: string | null) => ({ namespace: "s3://lake", name, assertion, column });
+    const checks = [failed("a", "not_null", "price"), failed("a", "row_count", null), failed("b", "unique", "id")];
+    const checked = graphOf({
+      jobs: [job("checker", [0, 1], [], { failedChecks: checks, endedAt: NOW }), job("etl", [0], [1])],
+      datasets: [dataset("a"), dataset("b")],
+    });
+    const raised = jobAlerts(checked, inactiveNodes(checked), ({ state }) => state);
+    expect(raised.map(({ kind, node, text, affected }) => [kind, node, text, affected])).toEqual([
+      ["quality", "dataset:s3://lake:a", "a: not_null of price, row_count (checker)", 3],
+      ["quality", "dataset:s3://lake:b", "b: unique of id (checker)", 1],
+    ]);
+  });
+
   test("are grouped by kind", () => {
     expect(alertsByKind(found).map(([kind, { length }]) => [kind, length])).toEqual([
       ["failed", 2],

@@ -12,6 +12,13 @@ class ParentRun(NodeName):
     run: str
 
 
+class FailedCheck(NodeName):
+    """Data quality assertion about a dataset that failed in the latest run of a job."""
+
+    assertion: str | None
+    column: str | None
+
+
 class JobSummary(NodeName):
     """One line about a job; `inputs` and `outputs` are indexes into `datasets`."""
 
@@ -22,6 +29,7 @@ class JobSummary(NodeName):
     runs: int
     run: str | None
     parent: ParentRun | None
+    failed_checks: list[FailedCheck]
     started_at: str | None
     ended_at: str | None
     ended_because: str | None

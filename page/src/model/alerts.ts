@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Neighbors, neighbors } from "../layout/digraph";
 import type { Graph, GraphNode, State } from "./graph";
+import type { FailedCheck } from "./apiTypes";
+import { nodeId } from "./ids";
 import { displayText } from "./names";
 
 export interface LabResponse {
@@ -46,6 +48,7 @@ export const ALERT_KINDS = {
   service: "Services that do not respond",
   failed: "Failed jobs",
   stale: "Stale jobs: running, but silent",
+  quality: "Failed data quality checks",
   lost: "Runs that ended without an event of their own",
   events: "Events that are not in the graph",
   contract: "Lineage contract",
@@ -119,10 +122,36 @@ function serviceAlerts(lab: LabResponse | null): Alert[] {
 /** Alerts of jobs, without those that are over (1 in `inactive`). A run that somebody stopped raises none. */
 export function jobAlerts(graph: Graph, inactive: Uint8Array, stateOf: (node: GraphNode) => State): Alert[] {
   const successors = neighbors(graph.nodes.length, graph.from, graph.to);
+  const indexById = new Map(graph.nodes.map(({ id }, at) => [id, at]));
   return graph.nodes.flatMap((node, at) => {
-    const problem = inactive[at] === 1 ? null : jobProblem(node, stateOf(node));
-    return problem ? [{ ...problem, subject: node.id, node: node.id, affected: countReachable(successors, at) }] : [];
+    if (inactive[at] === 1) return [];
+    const problem = jobProblem(node, stateOf(node));
+    const found = problem ? [{ ...problem, subject: node.id, node: node.id, affected: countReachable(successors, at) }] : [];
+    return [...found, ...qualityAlerts(node, (id) => countReachable(successors, indexById.get(id) ?? at))];
   });
+}
+
+/** One alert for each dataset with checks that failed in the latest run of a job. */
+function qualityAlerts(job: GraphNode, affectedBy: (id: string) => number): Alert[] {
+  const checks = new Map<string, FailedCheck[]>();
+  for (const check of job.failedChecks) {
+    const id = nodeId("dataset", check);
+    checks.set(id, [...(checks.get(id) ?? []), check]);
+  }
+  return [...checks].map(([id, failed]) => ({
+    level: "error",
+    kind: "quality",
+    subject: id,
+    node: id,
+    text: `${displayText(failed[0].name)}: ${failed.map(checkText).join(", ")} (${displayText(job.name)})`,
+    since: job.endedAt ?? job.updatedAt,
+    affected: affectedBy(id),
+  }));
+}
+
+function checkText({ assertion, column }: FailedCheck): string {
+  const name = displayText(assertion ?? "check");
+  return column === null ? name : `${name} of ${displayText(column)}`;
 }
 
 function jobProblem(node: GraphNode, state: State): Pick<Alert, "level" | "kind" | "text" | "since"> | null {

@@ -47,6 +47,12 @@ interface SummaryBase {
   readonly description: string | null;
 }
 
+/** A data quality assertion about a dataset that failed. */
+export interface FailedCheck extends QualifiedName {
+  readonly assertion: string | null;
+  readonly column: string | null;
+}
+
 export interface JobSummary extends QualifiedName, SummaryBase {
   readonly engine: string | null;
   readonly processing: string | null;
@@ -55,6 +61,8 @@ export interface JobSummary extends QualifiedName, SummaryBase {
   readonly runs: number;
   /** Id of the latest run. */
   readonly run: string | null;
+  /** Data quality assertions about inputs that failed in the latest run. */
+  readonly failedChecks: readonly FailedCheck[];
   /** Run that the latest run belongs to. */
   readonly parent: (QualifiedName & { readonly run: string }) | null;
   readonly startedAt: string | null;

@@ -168,6 +168,7 @@ function removedNode({ kind, namespace, name }: NodeRef): GraphNode {
     runs: 0,
     endedAt: null,
     endedBecause: null,
+    failedChecks: [],
     aliases: [],
     columns: 0,
     masked: [],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Engine, engineOfDataset, engineOfJob } from "./engines";
-import type { DatasetSummary, GraphExport, JobSummary, QualifiedName, Summaries } from "./apiTypes";
+import type { DatasetSummary, FailedCheck, GraphExport, JobSummary, QualifiedName, Summaries } from "./apiTypes";
 import { type NodeKind, nodeId } from "./ids";
 
 /** State of a job's latest run; `none` for datasets. */
@@ -25,6 +25,8 @@ export interface GraphNode extends QualifiedName {
   readonly endedAt: string | null;
   /** Why the service inferred the end of the latest run; null if the emitter reported it. */
   readonly endedBecause: string | null;
+  /** Data quality assertions about its inputs that failed in the latest run of a job. */
+  readonly failedChecks: readonly FailedCheck[];
   /** Symlink names of a dataset, such as `lake.sales.orders`. */
   readonly aliases: readonly string[];
   readonly columns: number;
@@ -97,6 +99,7 @@ export function summariesOf(found: GraphExport): Summaries {
         runs: 0,
         run: null,
         parent: null,
+        failedChecks: [],
         startedAt: null,
         endedAt: null,
         endedBecause: null,
@@ -164,6 +167,7 @@ function jobNode(job: JobSummary): GraphNode {
     runs: job.runs,
     endedAt: job.endedAt,
     endedBecause: job.endedBecause,
+    failedChecks: job.failedChecks.length === 0 ? NO_CHECKS : job.failedChecks,
     aliases: EMPTY,
     columns: 0,
     masked: EMPTY,
@@ -183,6 +187,7 @@ function datasetNode(dataset: DatasetSummary): GraphNode {
     runs: 0,
     endedAt: null,
     endedBecause: null,
+    failedChecks: NO_CHECKS,
     aliases: orEmpty(dataset.symlinks.map(({ name }) => name)),
     columns: dataset.columns,
     masked: orEmpty(dataset.masked),
@@ -194,6 +199,7 @@ function about({ namespace, name, tags, owners, description, updatedAt }: JobSum
 }
 
 const EMPTY: readonly string[] = [];
+const NO_CHECKS: readonly FailedCheck[] = [];
 
 /** One shared empty list: a structured clone copies it once, not once per node. */
 function orEmpty(texts: readonly string[]): readonly string[] {

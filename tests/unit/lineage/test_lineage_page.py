@@ -113,6 +113,27 @@ def test_summaries_describe_nodes_and_edges(tmp_path):
     assert sales["symlinks"] == [{"namespace": "http://c", "name": "lake.sales", "type": "TABLE"}]
 
 
+def test_summaries_list_the_failed_checks_of_the_latest_run(tmp_path):
+    def checked(*results):
+        rows = [{"assertion": name, "column": column, "success": ok} for name, column, ok in results]
+        return {**dataset("orders"), "inputFacets": {"dataQualityAssertions": facet(assertions=rows)}}
+
+    async def scenario():
+        async with Api(tmp_path) as api:
+            await api.store(body("COMPLETE", 1, run=1, job="checks", inputs=[checked(("unique", "id", False))]))
+            before = await api.read("/api/v1/summaries")
+            later = checked(("unique", "id", True), ("not_null", "price", False), ("odd", 1, False))
+            await api.store(body("COMPLETE", 2, run=2, job="checks", inputs=[later]))
+            return before, await api.read("/api/v1/summaries")
+
+    before, after = ([job["failedChecks"] for job in found["jobs"]] for found in run(scenario()))
+    named = {"namespace": dataset("orders")["namespace"], "name": "orders"}
+    assert before == [[{**named, "assertion": "unique", "column": "id"}]]
+    assert after == [
+        [{**named, "assertion": "not_null", "column": "price"}, {**named, "assertion": "odd", "column": None}]
+    ]
+
+
 def test_summaries_name_the_latest_run_and_the_run_that_it_belongs_to(tmp_path):
     async def scenario():
         async with Api(tmp_path) as api:

@@ -46,7 +46,7 @@ def expected(lineage, graph, times):
         for job in graph.job_lineages:
             record, run = lineage.jobs[job], graph.latest_run(job)
             stale = run is not None and is_stale(lineage, run, now)
-            jobs[job, now] = {**job_description(record, run), **run_summary(lineage, run, now), "stale": stale}
+            jobs[job, now] = {**job_description(lineage, record, run), **run_summary(lineage, run, now), "stale": stale}
     return datasets, jobs
 
 
