@@ -7,6 +7,7 @@ import random
 import sqlite3
 import sys
 import threading
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
@@ -469,10 +470,11 @@ class RestCatalog:
                 else:
                     status, content = 404, {}
                 data = json.dumps(content).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
+                with suppress(BrokenPipeError):  # the service does not wait for a slow catalog
+                    self.send_response(status)
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
 
             def log_message(self, *arguments):
                 """Log nothing."""
