@@ -12,6 +12,7 @@ import org.apache.kafka.common.config.types.Password;
  *
  * @param url base of the API's paths, without credentials
  * @param authorization value of the header Authorization; empty if none is sent
+ * @param tls of an address with https
  * @param group of Apicurio's artifacts
  * @param subjectNames naming of subjects
  * @param idName which of Apicurio's two ids is stored in records
@@ -20,6 +21,7 @@ record RegistryConfig(
     Api api,
     String url,
     Password authorization,
+    RegistryTls tls,
     String group,
     SubjectNameStrategy subjectNames,
     String idName) {
@@ -43,31 +45,35 @@ record RegistryConfig(
    */
   static Optional<RegistryConfig> of(final Map<String, String> options) {
     final ConnectorOptions converter = new ConnectorOptions(options);
+    final RegistryTls tls = RegistryTls.of(options);
     if (converter.has(APICURIO_URL)) {
-      return converter.text(APICURIO_URL).map(url -> apicurio(url, converter));
+      return converter.text(APICURIO_URL).map(url -> apicurio(url, converter, tls));
     }
-    return converter.text(CONFLUENT_URL).map(url -> confluent(url, converter));
+    return converter.text(CONFLUENT_URL).map(url -> confluent(url, converter, tls));
   }
 
   /** Return Confluent's registry, the first of several addresses. */
-  private static RegistryConfig confluent(final String urls, final ConnectorOptions converter) {
+  private static RegistryConfig confluent(
+      final String urls, final ConnectorOptions converter, final RegistryTls tls) {
     final RegistryUrl url = RegistryUrl.parse(CONFLUENT_URL, urls.split(",", -1)[0]);
     return new RegistryConfig(
         Api.CONFLUENT,
         url.address(),
         RegistryCredentials.confluent(converter, url.userInfo()),
+        tls,
         "",
         SubjectNameStrategy.confluent(converter),
         "id");
   }
 
-  private static RegistryConfig apicurio(final String given, final ConnectorOptions converter) {
+  private static RegistryConfig apicurio(
+      final String given, final ConnectorOptions converter, final RegistryTls tls) {
     final RegistryUrl url = RegistryUrl.parse(APICURIO_URL, given);
     final Password authorization = RegistryCredentials.apicurio(converter, url.userInfo());
     final SubjectNameStrategy subjectNames = SubjectNameStrategy.apicurio(converter);
     if (url.address().contains("/apis/ccompat/")) {
       return new RegistryConfig(
-          Api.CONFLUENT, url.address(), authorization, "", subjectNames, "id");
+          Api.CONFLUENT, url.address(), authorization, tls, "", subjectNames, "id");
     }
     final boolean isNew = url.address().contains("/apis/registry/v3");
     // Version 2 of Apicurio's client adds the path if there is none.
@@ -77,6 +83,7 @@ record RegistryConfig(
         isNew ? Api.APICURIO_3 : Api.APICURIO_2,
         address,
         authorization,
+        tls,
         converter.text("apicurio.registry.artifact.group-id").orElse("default"),
         subjectNames,
         converter.text("apicurio.registry.use-id").orElse(isNew ? "contentId" : "globalId"));

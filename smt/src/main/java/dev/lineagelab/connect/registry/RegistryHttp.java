@@ -3,12 +3,15 @@ package dev.lineagelab.connect.registry;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.lineagelab.connect.columns.UnusableOptionException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -29,7 +32,7 @@ final class RegistryHttp {
 
   private final Duration timeout;
   private final RequestRateLimiter rateLimiter;
-  private HttpClient client;
+  private final Map<RegistryTls, HttpClient> clients = new HashMap<>();
 
   /**
    * Create a client for use by one thread. Connections are opened lazily: the JDK's client starts a
@@ -47,7 +50,7 @@ final class RegistryHttp {
    * @throws RegistryException if there is no response, or it is not JSON
    * @throws InterruptedException if the plugin stops
    */
-  Optional<JsonNode> get(final String address, final Password authorization)
+  Optional<JsonNode> get(final String address, final Password authorization, final RegistryTls tls)
       throws RegistryException, InterruptedException {
     for (Duration wait = rateLimiter.tryAcquire();
         !wait.isZero();
@@ -59,7 +62,7 @@ final class RegistryHttp {
     if (!authorization.value().isEmpty()) {
       request.header("Authorization", authorization.value());
     }
-    final HttpResponse<byte[]> response = send(address, request.build());
+    final HttpResponse<byte[]> response = send(client(tls), address, request.build());
     if (response.statusCode() == NOT_FOUND) {
       return Optional.empty();
     }
@@ -74,17 +77,31 @@ final class RegistryHttp {
     }
   }
 
-  /** The timeout of HttpRequest covers the headers only; a slow body would never time out. */
-  private HttpResponse<byte[]> send(final String address, final HttpRequest request)
-      throws RegistryException, InterruptedException {
-    if (client == null) {
-      client =
-          HttpClient.newBuilder()
-              .version(HttpClient.Version.HTTP_1_1)
-              .followRedirects(HttpClient.Redirect.NEVER)
-              .connectTimeout(timeout)
-              .build();
+  /** Return the client for TLS options: each has its own certificates. */
+  private HttpClient client(final RegistryTls tls) throws RegistryException {
+    final HttpClient known = clients.get(tls);
+    if (known != null) {
+      return known;
     }
+    final HttpClient.Builder builder =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            .connectTimeout(timeout);
+    try {
+      final HttpClient created =
+          tls.options().isEmpty() ? builder.build() : builder.sslContext(tls.context()).build();
+      clients.put(tls, created);
+      return created;
+    } catch (final UnusableOptionException e) {
+      throw RegistryException.retriable(e.getMessage(), e);
+    }
+  }
+
+  /** The timeout of HttpRequest covers the headers only; a slow body would never time out. */
+  private HttpResponse<byte[]> send(
+      final HttpClient client, final String address, final HttpRequest request)
+      throws RegistryException, InterruptedException {
     final CompletableFuture<HttpResponse<byte[]>> answer =
         client.sendAsync(request, headers -> new LimitedBodySubscriber(MAX_BYTES));
     try {

@@ -89,7 +89,7 @@ final class SchemaVersionFinder {
   private List<Version> versions(final RegistryConfig registry, final String subject)
       throws RegistryException, InterruptedException {
     final String address = RegistryPaths.versions(registry, subject);
-    final Optional<JsonNode> answer = http.get(address, registry.authorization());
+    final Optional<JsonNode> answer = http.get(address, registry.authorization(), registry.tls());
     final List<Version> versions = new ArrayList<>();
     if (registry.api() == RegistryConfig.Api.CONFLUENT) {
       answer
@@ -128,7 +128,7 @@ final class SchemaVersionFinder {
     }
     requireAvro(version.type);
     final JsonNode answer =
-        http.get(address, registry.authorization())
+        http.get(address, registry.authorization(), registry.tls())
             .orElseThrow(() -> RegistryException.retriable("GET " + address + ": not found", null));
     final Content read =
         registry.api() == RegistryConfig.Api.CONFLUENT

@@ -236,7 +236,8 @@ class SchemaVersionEnricherTest {
         new RegistryHttp(Duration.ofMillis(100), new RequestRateLimiter(10, System::nanoTime));
     for (final ResponseMode mode : List.of(ResponseMode.HANG, ResponseMode.TRICKLE)) {
       registry.mode = mode;
-      assertThatThrownBy(() -> http.get(registry.url() + "/subjects", new Password("")))
+      assertThatThrownBy(
+              () -> http.get(registry.url() + "/subjects", new Password(""), RegistryTls.NONE))
           .isInstanceOf(RegistryException.class)
           .hasMessageContaining("timed out"); // on a busy machine, already while connecting
     }
