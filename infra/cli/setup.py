@@ -99,6 +99,10 @@ def setup(
     verify: Annotated[
         bool, typer.Option("--verify", help="Verify the hashes of everything that is installed, and install nothing.")
     ] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Remove what neither this checkout nor a running lab uses, and install nothing."),
+    ] = False,
     binary: Annotated[
         str | None, typer.Option("--binary", help="Install only this executable, such as minio, and print its path.")
     ] = None,
@@ -110,6 +114,12 @@ def setup(
             raise LabError(f"unknown executable '{binary}'; choose from {', '.join(sorted(BINARIES))}")
         install_artifacts(artifacts, frozenset({binary}))
         typer.echo(artifacts.binary(binary))
+        return
+    if prune:
+        removed = artifacts.prune(progress_display())
+        for folder, size in removed:
+            out.print(f"removed {folder.parent.name}/{folder.name}, {format_size(size)}", markup=False)
+        out.print(f"{len(removed)} removed, {format_size(sum(size for _, size in removed))} freed", markup=False)
         return
     if verify:
         problems = artifacts.verify()

@@ -32,6 +32,7 @@ from infra.toolchain.lock import lock_path
 from infra.toolchain.maven import Maven, render_pom
 from infra.toolchain.process import Runner, disk_remedy, is_disk_full, sigterm_as_keyboard_interrupt
 from infra.toolchain.progress import Progress
+from infra.toolchain.pruning import Unused, unused_artifacts
 from lineage.checks import schema_files
 
 MAVEN_REACTOR = Path(__file__).resolve().parents[2] / "components"
@@ -110,6 +111,18 @@ class Artifacts:
                 problems += found
                 self._discard(spec, found)
         return problems
+
+    def prune(self, progress: Progress) -> list[Unused]:
+        """Remove what neither this checkout nor a running process uses; return it."""
+        kept = {spec.folder for spec in self._specs(ALL_ARTIFACTS | {"kit"})}
+        with self.cache.lock(progress.note), sigterm_as_keyboard_interrupt(), closing(progress):
+            self.cache.clear_tmp()
+            found = unused_artifacts(self.cache.root, kept)
+            for unused in found:
+                # Without its manifest, a folder that is removed in part counts as missing.
+                (unused.folder / manifests.MANIFEST_FILE).unlink(missing_ok=True)
+                shutil.rmtree(unused.folder)
+        return found
 
     def component(self, name: str) -> Path:
         """Return the folder of a component: jars in `lib/`, programs in `bin/`, files of the page in `site/`.
