@@ -15,7 +15,7 @@ import typer
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.container_stacks import prepare_destroy, prepare_update, remove_images
 from infra.cli.first_run import first_run
-from infra.cli.setup import install_lab_artifacts
+from infra.cli.setup import check_machine, install_lab_artifacts
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import Interrupted, LabError
@@ -35,6 +35,7 @@ def up(
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
     settings = stack_settings(stack)
+    check_machine(settings)
     lab.runtime.exists()  # before the downloads: fails at once if the Docker daemon does not respond
     install_lab_artifacts(artifacts, settings)
     lab.create_if_missing()

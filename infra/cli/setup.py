@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lab setup | env | doctor`: toolchain and machine; these commands need no running lab."""
 
+import os
 import shlex
+import sys
 from typing import Annotated
 
 import psutil
 import typer
 from rich.table import Table
 
-from infra.catalog import LabSettings, check_settings, components, optional_components
+from infra.catalog import LabSettings, check_settings, components, external_services, optional_components
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out, progress_display
 from infra.cli.container_stacks import print_docker_report
 from infra.cli.stack import Stack
 from infra.cli.stack_file import config_text, stack_settings
 from infra.errors import LabError
 from infra.project import PROJECT
+from infra.services import postgres
 from infra.services.definition import FULL
 from infra.settings import Settings, known_keys
+from infra.targets.launch_script import check_unprivileged
 from infra.toolchain import Artifacts, class_data, page, prerequisites
 from infra.toolchain.archives import check_builds
 from infra.toolchain.binaries import BINARIES
@@ -41,6 +45,16 @@ def required_artifacts(settings: Settings) -> frozenset[str]:
 def artifacts_for_tests() -> frozenset[str]:
     """Return the names of the artefacts that the tests require."""
     return required_artifacts(LabSettings.model_validate({})) | {"test", class_data.NAME, schema_files.NAME}
+
+
+def check_machine(settings: Settings) -> None:
+    """Check that the services of a lab can run on this machine as this user.
+
+    Raises:
+        LabError: a service cannot.
+    """
+    if settings.target == "local" and postgres.NAME not in external_services(settings):
+        check_unprivileged(sys.platform, os.geteuid())
 
 
 def install_artifacts(artifacts: Artifacts, names: frozenset[str]) -> None:
@@ -168,6 +182,11 @@ def doctor(
         check_builds(components(configured), platform_tag())
         out.print(f"machine {platform_tag()}")
     except ArtifactError as error:
+        missing = True
+        out.print(str(error), style="red", markup=False)
+    try:
+        check_machine(configured)
+    except LabError as error:
         missing = True
         out.print(str(error), style="red", markup=False)
     for find in (prerequisites.check_python, prerequisites.find_jdk, prerequisites.find_maven):

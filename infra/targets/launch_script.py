@@ -2,6 +2,7 @@
 """Start scripts of services and tasks: short shell scripts that can also be run by hand."""
 
 import shlex
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +61,29 @@ def unprivileged_prefix(platform: str, user: int) -> tuple[str, ...]:
             "Postgres refuses to run as root, and this system has no user namespaces: run the lab as another user"
         )
     return ("unshare", "--user", f"--map-user={NOBODY}", f"--map-group={NOBODY}")
+
+
+def check_unprivileged(platform: str, user: int) -> None:
+    """Check that a program that refuses to run as root can be started by `user` (a uid).
+
+    Raises:
+        LabError: root must not create user namespaces, as in most containers, or the system has none.
+    """
+    prefix = unprivileged_prefix(platform, user)
+    if not prefix:
+        return
+    try:
+        subprocess.run([*prefix, "true"], capture_output=True, text=True, check=True)
+        return
+    except subprocess.CalledProcessError as error:
+        cause = error.stderr.strip() or str(error)
+    except OSError as error:
+        cause = str(error)
+    raise LabError(
+        f"Postgres refuses to run as root, and root must not create user namespaces here ({cause}). Run the lab as"
+        " another user (useradd -m lab; su lab), or allow them: in a container by --security-opt seccomp=unconfined,"
+        " on the host by sysctl user.max_user_namespaces"
+    )
 
 
 def _secret_files(part: Service | Task) -> Mapping[str, str]:

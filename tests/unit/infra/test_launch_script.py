@@ -12,7 +12,8 @@ import pytest
 
 from infra.errors import LabError
 from infra.model import Binary, Java, Prepare, Python, Service, Task
-from infra.targets.launch_script import NOBODY, Launcher, unprivileged_prefix
+from infra.project import PROJECT
+from infra.targets.launch_script import NOBODY, Launcher, check_unprivileged, unprivileged_prefix
 
 
 class Programs:
@@ -158,3 +159,25 @@ def test_secret_files_are_written_for_the_user_alone(launcher, tmp_path):
     subprocess.run(["sh", "-c", script], env={"KEY": "k1", "PATH": os.environ["PATH"]}, check=True)
     assert path.read_text() == '{"apiKey": "k1"}\n'
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_root_without_user_namespaces_is_told_before_anything_starts():
+    """In a namespace of which the kernel allows no further one, as in most containers."""
+    program = (
+        "import os, sys; from infra.targets.launch_script import check_unprivileged;"
+        " check_unprivileged(sys.platform, os.geteuid())"
+    )
+    forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" -c "$1"'
+    words = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, sys.executable, program]
+    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if "unshare:" in done.stderr and "LabError" not in done.stderr:
+        pytest.skip(f"this machine has no user namespaces: {done.stderr.strip()}")
+    assert "Postgres refuses to run as root, and root must not create user namespaces here (unshare: " in done.stderr
+    assert "Run the lab as another user" in done.stderr
+
+
+def test_other_users_need_no_user_namespace(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    check_unprivileged(sys.platform, 1000)
+    with pytest.raises(LabError, match="No such file or directory: 'unshare'"):
+        check_unprivileged("linux", 0)
