@@ -4,8 +4,9 @@
 Encoding one takes as long as sending hundreds, above all if its record is not in memory.
 """
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, NamedTuple, TypeVar
 
 from lineage.events.ids import DatasetId, JobId, JsonObject
 from lineage.events.strict_json import canonical_json
@@ -50,21 +51,20 @@ class SummaryRows:
         """Members of the summary of each dataset that is not deleted, without `masked`."""
 
     def steps(self, graph: Graph) -> Iterator[None]:
-        """Encode the summaries that have changed; yields after each slice.
+        """Encode the summaries that have changed; yields after each slice, in which others may run steps too.
 
         What changes meanwhile is encoded with the last slice. A job whose lineage is not derived again yet keeps its
         former row until the next call.
         """
-        changes, touched = self._changes, self.lineage.touched
-        yield from _slices(changes.datasets, self.lineage.datasets.in_memory, self._update_dataset)
-        derived = changes.jobs - touched
-        changes.jobs -= derived
-        yield from _slices(derived, self.lineage.jobs.in_memory, lambda job: self._update_job(job, graph))
-        while changes.datasets:
-            self._update_dataset(changes.datasets.pop())
-        for job in changes.jobs - touched:
-            changes.jobs.discard(job)
-            self._update_job(job, graph)
+        changes, lineage = self._changes, self.lineage
+        datasets = _Waiting(changes.datasets, lineage.datasets.in_memory, self._update_dataset)
+        jobs = _Waiting(changes.jobs, lineage.jobs.in_memory, lambda job: self._update_job(job, graph))
+        yield from datasets.steps(list(changes.datasets))
+        yield from jobs.steps(changes.jobs - lineage.touched)
+        for _ in datasets.steps(list(changes.datasets)):
+            pass
+        for _ in jobs.steps(changes.jobs - lineage.touched):
+            pass
 
     def job(self, job: JobId, graph: Graph, now: int) -> bytes | None:
         """Return the members of the summary of a job at `now` (ns), without its edges; None if it has no row yet."""
@@ -106,18 +106,26 @@ class SummaryRows:
         return _members(run_summary(self.lineage, run, now)), stale_after
 
 
-def _slices(names: set[_Id], in_memory: Callable[[_Id], object], update: Callable[[_Id], None]) -> Iterator[None]:
-    """Remove names from a set and update each, as many as the set has at first; yields after each slice."""
-    rows = reads = 0
-    for _ in range(len(names)):
-        if not names:
-            return
-        name = names.pop()
-        rows, reads = rows + 1, reads + (in_memory(name) is None)
-        update(name)
-        if rows >= _ROWS_PER_STEP or reads >= READS_PER_PART:
-            yield
-            rows = reads = 0
+@dataclass(frozen=True, slots=True)
+class _Waiting(Generic[_Id]):
+    """Names whose rows must be encoded, all requests together; `update` encodes one."""
+
+    names: set[_Id]
+    in_memory: Callable[[_Id], object]
+    update: Callable[[_Id], None]
+
+    def steps(self, names: Iterable[_Id]) -> Iterator[None]:
+        """Update names, but for those that another request has updated meanwhile; yields after each slice."""
+        rows = reads = 0
+        for name in names:
+            if name not in self.names:
+                continue
+            rows, reads = rows + 1, reads + (self.in_memory(name) is None)
+            self.update(name)
+            self.names.discard(name)
+            if rows >= _ROWS_PER_STEP or reads >= READS_PER_PART:
+                yield
+                rows = reads = 0
 
 
 def _members(summary: JsonObject) -> bytes:

@@ -12,7 +12,7 @@ from test_lineage_run_archive import Restarts
 from lineage.events import JobId
 from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.events.timestamps import parse_time
-from lineage.graph import Graph, LineageRecords, is_stale
+from lineage.graph import Graph, LineageRecords, is_stale, summary_rows
 from lineage.graph.summaries import dataset_summary, job_description, run_summary
 from lineage.graph.summary_rows import SummaryRows
 from lineage.marquez.write_events import catalog_event, deletion_of_job
@@ -114,3 +114,31 @@ def test_a_row_whose_job_is_not_derived_yet_is_updated_by_the_next_call():
     graph.refresh()
     (_, jobs) = contents(rows, graph, [0])
     assert jobs[job, 0]["state"] == "COMPLETED"
+
+
+def test_a_request_beside_another_one_sees_all_rows(monkeypatch):
+    monkeypatch.setattr(summary_rows, "_ROWS_PER_STEP", 1)
+    lineage = LineageRecords()
+    for content in with_deletions(1):
+        lineage.apply(read(content))
+    graph, rows = Graph(lineage), SummaryRows(lineage)
+    graph.refresh()
+    first = rows.steps(graph)
+    for _ in zip(range(len(lineage.datasets) + 2), first, strict=False):
+        pass  # the first request has encoded the datasets and a job
+    assert contents(rows, graph, [HOUR]) == expected(lineage, graph, [HOUR])
+    for _ in first:
+        pass
+    assert contents(rows, graph, [HOUR]) == expected(lineage, graph, [HOUR])
+
+
+def test_a_row_that_could_not_be_encoded_is_tried_again(monkeypatch):
+    lineage = LineageRecords()
+    lineage.apply(read(body("COMPLETE", run=1, job="etl", outputs=[dataset("a")])))
+    graph, rows = Graph(lineage), SummaryRows(lineage)
+    graph.refresh()
+    with monkeypatch.context() as patched:
+        patched.setattr(summary_rows, "dataset_summary", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            list(rows.steps(graph))
+    assert contents(rows, graph, [HOUR]) == expected(lineage, graph, [HOUR])
