@@ -89,12 +89,7 @@ export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): 
   return { items, itemByNode: itemOf(nodes.length, items), opened };
 }
 
-/** The system of a node: the namespace of datasets or of jobs. */
-export function systemOf(node: GraphNode): { readonly id: string; readonly title: string } {
-  return { id: groupId(node, "system"), title: groupTitle(node, "system") };
-}
-
-/** Id of the group of the first level that a node is in: its system, first owner or first tag. */
+/** Id of the group of the first level that a node is in: its system (namespace and kind), first owner or first tag. */
 function groupId(node: GraphNode, by: Grouping): string {
   return by === "system" ? `${node.kind}:${node.namespace}` : `${by}=${labelsOf(node, by)[0] ?? ""}`;
 }
