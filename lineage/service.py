@@ -91,8 +91,14 @@ _SEALING_PAUSE = 0.01
 _CHECKPOINT_SHARE = 20
 """Minimum duration of the pause in durations of the last checkpoint: bounds the time that checkpoints take."""
 
-_RELEASE_PAUSE = 5.0
-"""Seconds between two checks of whether records that were not used lately shall leave memory."""
+_RELEASE_PAUSE = 0.25
+"""Seconds between two checks of whether records that were not used lately shall leave memory.
+
+One request may read all records, some thousand per second.
+"""
+
+_RELEASED_PER_CHECK = 4000
+"""Jobs, and datasets, of one check: some milliseconds, also if none can leave memory before the next checkpoint."""
 
 _MAX_TAIL = 500
 """Events after the last checkpoint that a query of the past reads: 0.2 s."""
@@ -731,7 +737,7 @@ class Service:
             await asyncio.sleep(_RELEASE_PAUSE)
             if self.lineage.has_excess:
                 async with self._saving, self._applying:
-                    for _ in self._state.release():
+                    for _ in self._state.release(_RELEASED_PER_CHECK):
                         await asyncio.sleep(0)
 
     async def _save_state(self) -> bool:

@@ -178,4 +178,4 @@ def _current_version(service: Service, node: NodeRef) -> str:
         view = service.graph.job_lineages[node.job]
         return job_version_id(node.job, view.inputs, view.outputs)
     assert node.column is not None
-    return DatasetVersions(service.lineage.datasets[node.column.dataset]).current_id()
+    return DatasetVersions(service.lineage.datasets[node.column.dataset]).current_id

@@ -70,7 +70,7 @@ _RELEASED_PER_STEP = 100
 
 @dataclass(slots=True)
 class Unsaved:
-    """Records that have changed since they were saved; runs also if they have left memory.
+    """Records that have changed since they were saved; runs also if they have left memory, and their jobs.
 
     `lineages` are jobs whose lineage was derived again, `uses` datasets that a job used for the first time.
     """
@@ -195,7 +195,11 @@ class LineageRecords:
         retained = retained_runs(record)
         record.archive_at = len(retained) + self.spare_runs
         moved = record.archive_runs(retained, keep_history)
-        self.unsaved.runs.update(RunId(run, record.id) for run in (*moved.archived, *moved.loaded))
+        changed = {RunId(run, record.id) for run in (*moved.archived, *moved.loaded)}
+        self.unsaved.runs |= changed
+        if changed:
+            # Until these are saved, the job must not be read from the last checkpoint.
+            self.unsaved.jobs.add(record.id)
         for run in moved.loaded:
             self._jobs_of_run.setdefault(run, set()).add(record.id)
         for run in moved.archived:
@@ -357,18 +361,20 @@ class LineageRecords:
     def _excess_datasets(self) -> int:
         return max(0, self.nodes.by_name.size_in_memory - self.max_datasets)
 
-    def release_steps(self) -> Iterator[None]:
+    def release_steps(self, limit: int | None = None) -> Iterator[None]:
         """Remove from memory, in steps, what was read or made first, down to `max_jobs` and `max_datasets`.
 
-        All that is not `unsaved` must be stored.
+        All that is not `unsaved` must be stored. At most `limit` jobs and as many datasets are looked at.
         """
-        for count, job in enumerate(self.jobs.oldest_in_memory(self._excess_jobs)):
+        jobs, datasets = self._excess_jobs, self._excess_datasets
+        if limit is not None:
+            jobs, datasets = min(jobs, limit), min(datasets, limit)
+        for count, job in enumerate(self.jobs.oldest_in_memory(jobs)):
             if count % _RELEASED_PER_STEP == 0:
                 yield
-                unsaved = self.unsaved.jobs | {run.job for run in self.unsaved.runs}
-            if job not in unsaved and job not in self.touched and job not in self._recalled:
+            if job not in self.unsaved.jobs and job not in self.touched and job not in self._recalled:
                 self._release_job(job)
-        for count, name in enumerate(self.nodes.by_name.oldest_in_memory(self._excess_datasets)):
+        for count, name in enumerate(self.nodes.by_name.oldest_in_memory(datasets)):
             if count % _RELEASED_PER_STEP == 0:
                 yield
             if name not in self.unsaved.datasets and self.nodes.release(name):
@@ -442,7 +448,7 @@ class LineageRecords:
             changed.update(self._renamed_from[name])
         if nodes.merged:
             node = nodes.node(name)
-        if self.catalog and (node in self.catalog.dropped or self.catalog.deletion_of_namespace(node.namespace)):
+        if node in self.catalog.dropped or self.catalog.deletion_of_namespace(node.namespace):
             changed.add(name)
         for changes in self._followers:
             changes.datasets.add(node)

@@ -2,6 +2,7 @@
 """Jobs, runs and datasets in Marquez's shapes."""
 
 from collections.abc import Iterable
+from functools import lru_cache, partial
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.event import Order
@@ -21,6 +22,8 @@ from lineage.marquez.tags import Tag, tags_of_dataset, tags_of_facets
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10
+MAX_CACHED = 10_000
+"""Datasets whose versions or transformations a catalog keeps; one takes some KB."""
 _JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
 
 
@@ -31,9 +34,10 @@ class Catalog:
         self._lineage = lineage
         self._graph = graph
         self._now = now
-        self._dataset_versions: dict[DatasetId, DatasetVersions] = {}
-        self._transformations: dict[DatasetId, Transformations] = {}
-        self._job_versions: dict[tuple[JobId, frozenset[DatasetId], frozenset[DatasetId]], str] = {}
+        # Of functions, not of methods: no cycle, so that a catalog that is not in use any more is freed at once.
+        self._dataset_versions = lru_cache(MAX_CACHED)(partial(_versions_of, lineage))
+        self._transformations = lru_cache(MAX_CACHED)(partial(_transformations_of, lineage))
+        self._job_version = lru_cache(MAX_CACHED)(job_version_id)
 
     def job(self, job: JobId) -> JsonObject:
         """Render a job with its facets and latest runs."""
@@ -169,15 +173,12 @@ class Catalog:
             "lastModifiedAt": None,
             "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
             "description": facets.get("documentation", {}).get("description"),
-            "currentVersion": self.dataset_versions(dataset).current_id(),
+            "currentVersion": self.dataset_versions(dataset).current_id,
         }
 
     def dataset_versions(self, dataset: DatasetId) -> DatasetVersions:
-        """Return the versions of a dataset, cached by this catalog."""
-        found = self._dataset_versions.get(dataset)
-        if found is None:
-            found = self._dataset_versions[dataset] = DatasetVersions(self._lineage.datasets[dataset])
-        return found
+        """Return the versions of a dataset; this catalog keeps those asked for last."""
+        return self._dataset_versions(dataset)
 
     def dataset_version(self, dataset: DatasetId, version: DatasetVersion) -> JsonObject:
         """Render one version of a dataset. Only the current version has facets: the current ones."""
@@ -198,14 +199,6 @@ class Catalog:
             "createdByRun": self.run(run) if run else None,
             "facets": facets if identity == summary["currentVersion"] else {},
         }
-
-    def _job_version(self, job: JobId, inputs: frozenset[DatasetId], outputs: frozenset[DatasetId]) -> str:
-        """Return the id of a job's version, cached: most runs of a job share one."""
-        key = (job, inputs, outputs)
-        found = self._job_versions.get(key)
-        if found is None:
-            found = self._job_versions[key] = job_version_id(*key)
-        return found
 
     def _used_versions(self, uses: Uses, until: Order) -> list[JsonObject]:
         return [
@@ -233,17 +226,12 @@ class Catalog:
         return None
 
     def transformations(self, dataset: DatasetId) -> Transformations:
-        """Return the transformations of a dataset's columns, cached by this catalog."""
-        found = self._transformations.get(dataset)
-        if found is None:
-            record = self._lineage.datasets.get(dataset)
-            facet = record.facets.get("columnLineage") if record else None
-            found = self._transformations[dataset] = Transformations(facet)
-        return found
+        """Return the transformations of a dataset's columns; this catalog keeps those asked for last."""
+        return self._transformations(dataset)
 
     def current_version(self, dataset: DatasetId) -> str | None:
         """Return the id of a dataset's current version; None for an unknown dataset."""
-        return self.dataset_versions(dataset).current_id() if dataset in self._lineage.datasets else None
+        return self.dataset_versions(dataset).current_id if dataset in self._lineage.datasets else None
 
     def input_fields(self, edges: Iterable[ColumnEdge]) -> list[JsonObject]:
         """Return the distinct sources of one column over all jobs."""
@@ -271,6 +259,15 @@ class Catalog:
         ]
 
 
+def _versions_of(lineage: LineageRecords, dataset: DatasetId) -> DatasetVersions:
+    return DatasetVersions(lineage.datasets[dataset])
+
+
+def _transformations_of(lineage: LineageRecords, dataset: DatasetId) -> Transformations:
+    record = lineage.datasets.get(dataset)
+    return Transformations(record.facets.get("columnLineage") if record else None)
+
+
 def _field_rows(fields: Iterable[JsonObject], tags: set[Tag]) -> list[JsonObject]:
     rendered = []
     for field in fields:
@@ -287,7 +284,7 @@ def _field_rows(fields: Iterable[JsonObject], tags: set[Tag]) -> list[JsonObject
 
 
 def _tag_names(tags: set[Tag], field: str) -> list[str]:
-    return sorted(tag.key for tag in tags if tag.field == field)
+    return sorted(tag.key for tag in tags if tag.field == field) if tags else []
 
 
 def _run_arguments(facet: JsonObject | None) -> dict[str, str]:

@@ -2,6 +2,7 @@
 """Search by part of a name."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 from lineage.events import DatasetId, JobId, JsonObject
@@ -37,6 +38,10 @@ class Query(NamedTuple):
 class _SearchHit(NamedTuple):
     node: JobId | DatasetId
     span: Span
+
+
+_by_name = attrgetter("node.name", "node.namespace")
+_by_update = attrgetter("span.last")
 
 
 def search(lineage: LineageRecords, text: str, kind: str | None, by_update: bool, limit: int) -> JsonObject:
@@ -107,14 +112,6 @@ class Search:
     def _drop_worst(self) -> None:
         self._best.sort(key=_by_update if self._query.by_update else _by_name, reverse=self._query.by_update)
         del self._best[self._query.limit :]
-
-
-def _by_name(hit: _SearchHit) -> tuple[str, str]:
-    return hit.node.name, hit.node.namespace
-
-
-def _by_update(hit: _SearchHit) -> tuple[int, bytes]:
-    return hit.span.last
 
 
 def _result_json(hit: _SearchHit) -> JsonObject:

@@ -27,12 +27,16 @@ def version_id(content: object) -> str:
 
 
 class DatasetVersions:
-    """Versions of one dataset, newest last."""
+    """Versions of one dataset, newest last. They do not keep its record in memory.
+
+    `current_id` is the id of the current version; without any statement, of the current columns.
+    """
 
     def __init__(self, record: DatasetRecord) -> None:
-        self._record = record
+        self._dataset = record.id
         self.all = record.versions()
         self._ids: dict[int, str] = {}
+        self.current_id = self._current_id(record.fields())
 
     def id_of(self, version: DatasetVersion) -> str:
         """Return the id of one of these versions; cached, because many runs may name it."""
@@ -40,13 +44,6 @@ class DatasetVersions:
         if found is None:
             found = self._ids[id(version)] = self._content_id(version.version, version.fields)
         return found
-
-    def current_id(self) -> str:
-        """Return the id of the current version; without any statement, of the current columns."""
-        fields = self._record.fields()
-        digest = columns_digest(fields)
-        same = [version for version in self.all if version.has_columns(digest)] or self.all
-        return self.id_of(same[-1]) if same else self._content_id(None, fields)
 
     def find(self, wanted: str) -> DatasetVersion | None:
         """Return the version with an id, or None."""
@@ -77,8 +74,13 @@ class DatasetVersions:
             stated if isinstance(stated, str) else None, (facets.get("schema") or {}).get("fields") or []
         )
 
+    def _current_id(self, fields: list[JsonObject]) -> str:
+        digest = columns_digest(fields)
+        same = [version for version in self.all if version.has_columns(digest)] or self.all
+        return self.id_of(same[-1]) if same else self._content_id(None, fields)
+
     def _content_id(self, version: str | None, fields: list[JsonObject]) -> str:
-        return version_id([self._record.id, version, fields])
+        return version_id([self._dataset, version, fields])
 
 
 class JobVersion(NamedTuple):

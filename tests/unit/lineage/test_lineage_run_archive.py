@@ -111,7 +111,7 @@ def answers(lineage):
     found = {"graph": export_graph(lineage, graph)}
     for dataset_name, record in sorted(lineage.datasets.items()):
         versions = [(version.order, version.run, version.fields, version.version) for version in record.versions()]
-        found[str(dataset_name)] = versions, DatasetVersions(record).current_id()
+        found[str(dataset_name)] = versions, DatasetVersions(record).current_id
     for name, job in sorted(lineage.jobs.items()):
         runs = job.latest_runs(0, 99)
         edges = {edge for run in runs for edge in run.entry.edges} if all(run.entry for run in runs) else set()
@@ -447,14 +447,14 @@ def test_old_versions_of_datasets_go(tmp_path, monkeypatch, rebuilding):
         for content in batch_run(number, outputs=[dataset("b", schema={"fields": fields})]):
             service.store(content)
     ((name, record),) = service.state.lineage.datasets.items()
-    before = answers(service.state.lineage)["graph"], DatasetVersions(record).current_id()
+    before = answers(service.state.lineage)["graph"], DatasetVersions(record).current_id
     assert len(record.versions()) == 40
     service.forget([])
     if rebuilding:
         delete_states(tmp_path)
     service.restart()
     record = service.state.lineage.datasets[name]
-    assert (answers(service.state.lineage)["graph"], DatasetVersions(record).current_id()) == before
+    assert (answers(service.state.lineage)["graph"], DatasetVersions(record).current_id) == before
     kept = [version.fields[0]["name"] for version in record.versions()]
     assert kept[-3:] == ["column 38", "column 39", "column 40"]
     assert len(kept) <= 3 + dataset_statements.MAX_LOADED
