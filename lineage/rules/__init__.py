@@ -3,11 +3,12 @@
 
 from lineage.rules.canonical import canonical_event
 from lineage.rules.load import RulesError, load_rules, read_rules
-from lineage.rules.model import Catalog, NamespaceRule, Rules, SymlinkRule, TableName
+from lineage.rules.model import Catalog, CatalogAlias, NamespaceRule, Rules, SymlinkRule, TableName
 from lineage.rules.names import Names
 
 __all__ = [
     "Catalog",
+    "CatalogAlias",
     "Names",
     "NamespaceRule",
     "Rules",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage.events.ids import DatasetId
-from lineage.rules.model import Catalog, NamespaceRule, Rules, SymlinkRule
+from lineage.rules.model import Catalog, CatalogAlias, NamespaceRule, Rules, SymlinkRule
 
 VERSION = 1
 
@@ -34,7 +34,7 @@ def load_rules(text: str) -> Rules:
     """Read rules from JSON text.
 
     Shape: `{"version": 1, "namespaces": [{"canonical", "hosts"} | {"canonical", "patterns"}],
-    "catalogs": [{"name", "uri", "warehouse"}],
+    "catalogs": [{"name", "uri", "warehouse", "aliases": [{"name", "namespaces", "patterns"}]}],
     "symlinks": [{"namespace", "name", "aliases": [{"namespace", "name"}]}]}`.
 
     Raises:
@@ -66,23 +66,34 @@ def _parse_namespace(content: object, path: str) -> NamespaceRule:
     hosts = tuple(_text_list(item, "hosts", path))
     if hosts and "://" not in canonical:
         raise RulesError(f"{path}.hosts: {canonical!r} has no scheme; write canonical as scheme://authority")
-    patterns = []
-    for i, pattern in enumerate(_text_list(item, "patterns", path)):
-        try:
-            patterns.append(re.compile(pattern))
-        except re.error as error:
-            raise RulesError(f"{path}.patterns[{i}]: {pattern!r} is not a regular expression: {error}") from error
+    patterns = _patterns(item, path)
     if not hosts and not patterns:
         raise RulesError(f"{path}: needs hosts or patterns")
-    return NamespaceRule(canonical, hosts, tuple(patterns))
+    return NamespaceRule(canonical, hosts, patterns)
 
 
 def _parse_catalog(content: object, path: str) -> Catalog:
-    item = _checked_keys(content, path, required={"name", "uri", "warehouse"}, optional=set())
+    item = _checked_keys(content, path, required={"name", "uri", "warehouse"}, optional={"aliases"})
     warehouse = _required_text(item, "warehouse", path)
     if "://" not in warehouse:
         raise RulesError(f"{path}.warehouse: {warehouse!r} has no scheme; write it as s3://bucket")
-    return Catalog(_required_text(item, "name", path), _required_text(item, "uri", path), warehouse)
+    name = _required_text(item, "name", path)
+    aliases = item.get("aliases", [])
+    if not isinstance(aliases, list):
+        raise RulesError(f"{path}.aliases: must be an array")
+    parsed = tuple(_parse_catalog_alias(alias, name, f"{path}.aliases[{i}]") for i, alias in enumerate(aliases))
+    return Catalog(name, _required_text(item, "uri", path), warehouse, parsed)
+
+
+def _parse_catalog_alias(content: object, catalog: str, path: str) -> CatalogAlias:
+    """Return the alias of a catalog; an engine that states no name mounts it under the catalog's own."""
+    item = _checked_keys(content, path, required=set(), optional={"name", "namespaces", "patterns"})
+    name = _required_text(item, "name", path) if "name" in item else catalog
+    namespaces = tuple(namespace.rstrip("/") for namespace in _text_list(item, "namespaces", path))
+    patterns = _patterns(item, path)
+    if not namespaces and not patterns:
+        raise RulesError(f"{path}: needs namespaces or patterns")
+    return CatalogAlias(name, namespaces, patterns)
 
 
 def _parse_symlink(content: object, path: str) -> SymlinkRule:
@@ -127,6 +138,16 @@ def _required_text(item: dict[str, Any], key: str, path: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise RulesError(f"{path}.{key}: must be a non-empty string")
     return value
+
+
+def _patterns(item: dict[str, Any], path: str) -> tuple[re.Pattern[str], ...]:
+    patterns = []
+    for i, pattern in enumerate(_text_list(item, "patterns", path)):
+        try:
+            patterns.append(re.compile(pattern))
+        except re.error as error:
+            raise RulesError(f"{path}.patterns[{i}]: {pattern!r} is not a regular expression: {error}") from error
+    return tuple(patterns)
 
 
 def _text_list(item: dict[str, Any], key: str, path: str) -> list[str]:

@@ -26,12 +26,37 @@ class TableName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogAlias:
+    """Namespaces of an engine that mounts a catalog, and the catalog's name in the engine's SQL.
+
+    DuckDB and Trino name a table `lake.sales.orders` in a namespace of their own, such as `trino://host:8080`.
+    """
+
+    name: str
+    namespaces: tuple[str, ...] = ()
+    patterns: tuple[re.Pattern[str], ...] = ()
+
+    def table_path(self, name: str) -> str:
+        """Return the path in the catalog of a name in the engine's SQL; empty if it is none.
+
+        A path has a namespace of the catalog and a table: `lake.orders` is a table of another schema.
+        """
+        head, _, path = name.partition(".")
+        return path if head == self.name and "." in path else ""
+
+    def covers(self, namespace: str) -> bool:
+        """Return whether a namespace is one of the engine's."""
+        return namespace.rstrip("/") in self.namespaces or any(pattern.search(namespace) for pattern in self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
 class Catalog:
-    """An Iceberg catalog: its name in SQL, its URI (Spark writes it into symlinks), its root location."""
+    """An Iceberg catalog: its name in SQL, its URI (Spark writes it into symlinks), its root location, its aliases."""
 
     name: str
     uri: str
     warehouse: str
+    aliases: tuple[CatalogAlias, ...] = ()
 
     def default_location(self, path: str) -> str:
         """Return the location of a table that was created without an explicit one."""
@@ -134,19 +159,28 @@ class Rules:
     def table(self, namespace: str, name: str) -> TableName | None:
         """Return the table that a dataset name refers to, or None.
 
-        A table is named in SQL (`lake.sales.orders` under a blank namespace) or by its catalog's URI
-        (`sales.orders` under that).
+        A table is named in SQL (`lake.sales.orders` under a blank namespace), by its catalog's URI (`sales.orders`
+        under that), or in SQL under the namespace of an engine that mounts the catalog (see `CatalogAlias`).
         """
         for catalog in self.catalogs:
             if not namespace.strip():
-                head, _, path = name.partition(".")
-                known = catalog.name == head
-            else:
+                head, _, rest = name.partition(".")
+                path = rest if catalog.name == head else ""
+            elif namespace.rstrip("/") == catalog.uri.rstrip("/"):
                 path = name
-                known = namespace.rstrip("/") == catalog.uri.rstrip("/")
-            if known and all(path.split(".")):
+            else:
+                path = self._path_of_alias(catalog, namespace, name)
+            if all(path.split(".")):
                 return TableName(catalog.name, path)
         return None
+
+    def _path_of_alias(self, catalog: Catalog, namespace: str, name: str) -> str:
+        """Return the path of a table that an engine names in one of its own namespaces, in any spelling; or nothing."""
+        for alias in catalog.aliases:
+            path = alias.table_path(name)
+            if path and (alias.covers(namespace) or alias.covers(self.namespace(namespace))):
+                return path
+        return ""
 
     def location(self, url: str) -> DatasetId:
         """Return the canonical name of the dataset at the URL of a table's location."""

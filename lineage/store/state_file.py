@@ -8,6 +8,7 @@ so that after a crash all of the file is as of one position of the log.
 import hashlib
 import json
 import logging
+import re
 import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
@@ -253,11 +254,20 @@ def state_digest(rules: Rules, log: str) -> str:
 
 def rules_content(rules: Rules) -> tuple[object, ...]:
     """Return all that naming rules consist of, in a form whose text is complete."""
-    namespaces = [
-        (rule.canonical, rule.hosts, [(pattern.pattern, pattern.flags) for pattern in rule.patterns])
-        for rule in rules.namespaces
+    namespaces = [(rule.canonical, rule.hosts, _patterns_content(rule.patterns)) for rule in rules.namespaces]
+    catalogs = [
+        (
+            *(catalog.name, catalog.uri, catalog.warehouse),
+            [(alias.name, alias.namespaces, _patterns_content(alias.patterns)) for alias in catalog.aliases],
+        )
+        for catalog in rules.catalogs
     ]
-    return namespaces, rules.catalogs, rules.symlinks, rules.unify_spellings
+    return namespaces, catalogs, rules.symlinks, rules.unify_spellings
+
+
+def _patterns_content(patterns: tuple[re.Pattern[str], ...]) -> list[tuple[str, int]]:
+    """Return patterns and flags; the text of a pattern object is cut after 200 characters."""
+    return [(pattern.pattern, pattern.flags) for pattern in patterns]
 
 
 def delete_states(directory: Path) -> None:

@@ -16,6 +16,7 @@ from lineage.graph.snapshot import restore, snapshots_of
 
 HIVE = "hive://metastore:9083"
 TABLE = {"namespace": "", "name": "lake.sales.orders"}
+TRINO_TABLE = {"namespace": "trino://trino:8080", "name": "lake.sales.orders"}
 ALIAS = DatasetId("s3://warehouse", "lake.sales.orders")
 
 
@@ -152,6 +153,12 @@ BOTH = {("writer", "output", "sales/orders"), ("reader", "input", "sales/orders"
             id="withdrawn alias",
         ),
         pytest.param([reading(0, TABLE)], {"sales/orders"}, {("reader", "input", "sales/orders")}, id="no answer yet"),
+        pytest.param(
+            [reading(0, TRINO_TABLE), located(5, "s3://a", "moved"), writing(6, dataset("moved", "s3://a"))],
+            {"moved"},
+            {("reader", "input", "moved"), ("writer", "output", "moved")},
+            id="table in the namespace of an engine",
+        ),
         pytest.param(
             [reading(0, TABLE), located(5, "s3://warehouse", "other/orders"), writing(9, dataset("other/orders"))],
             {"other/orders"},
@@ -371,6 +378,18 @@ def test_dropped_dataset_keeps_its_history():
     view = graph.job_lineages[(NAMESPACE, "writer")]
     assert [(edge.dataset.name, edge.reason) for edge in view.vanished] == [("a/x", "the dataset was dropped")]
     assert len(lineage.datasets[DatasetId("s3://warehouse", "a/x")].versions()) == 1
+
+
+def test_dropped_dataset_that_is_written_under_an_alias_exists_again():
+    events = [
+        writing(0, changed("a/x", "DROP"), run=1),
+        writing(1, linked("t", alias("a/x", "s3://warehouse"), namespace=HIVE), run=1),
+        dataset_event(2, dataset("t", HIVE, schema=schema("a"))),
+    ]
+    for order in permutations(read(content) for content in events):
+        export = export_graph(*folded(order))
+        assert names_in(export) == {"a/x"}
+        assert export["vanished"] == []
 
 
 def test_only_users_of_a_name_are_derived_again():

@@ -6,6 +6,7 @@ import json
 import pytest
 from lineage_events import CATALOG_URI, body, dataset, encode, facet, read
 
+from infra.namespaces import lineage_service_rules
 from lineage.rules import Names, RulesError, TableName, load_rules
 
 FILE = {
@@ -61,6 +62,65 @@ def test_table_with_catalog_uri_maps_to_the_named_table():
     assert first == second
 
 
+def mounted(*aliases):
+    (catalog,) = FILE["catalogs"]
+    return names(catalogs=[{**catalog, "aliases": list(aliases)}])
+
+
+@pytest.mark.parametrize(
+    ("namespace", "name", "path"),
+    [
+        ("duckdb://:memory:", "lake.sales.orders", "sales.orders"),
+        ("duckdb://:memory:/", "lake.eu.sales.orders", "eu.sales.orders"),
+        ("trino://trino:8080", "lake.sales.orders", "sales.orders"),
+        ("trino://localhost:18080", "iceberg.sales.orders", "sales.orders"),
+        ("trino://trino:8080", "lake.orders", None),  # table of a schema of that name
+        ("trino://trino:8080", "lake.sales..orders", None),
+        ("trino://trino:8080", "postgres.sales.orders", None),
+        ("duckdb://:memory:", "iceberg.sales.orders", None),
+        ("duckdb://lake.db", "lake.sales.orders", None),
+        ("mysql://trino:8080", "lake.sales.orders", None),
+    ],
+)
+def test_engine_that_mounts_the_catalog_names_its_tables(namespace, name, path):
+    found = mounted(
+        {"namespaces": ["duckdb://:memory:"], "patterns": ["^trino://"]},
+        {"name": "iceberg", "patterns": ["^trino://"]},
+    )
+    expected = (namespace, name) if path is None else ("s3://warehouse/root", f"lake.{path}")
+    assert found.dataset(namespace, name) == expected
+    assert found.symlink(namespace, name) == expected
+
+
+def test_engine_is_known_by_the_canonical_spelling_of_its_namespace():
+    (catalog,) = FILE["catalogs"]
+    found = names(
+        namespaces=[{"canonical": "trino://trino:8080", "hosts": ["localhost:18080"]}],
+        catalogs=[{**catalog, "aliases": [{"namespaces": ["trino://trino:8080"]}]}],
+    )
+    assert found.dataset("trino://localhost:18080", "lake.a.b") == found.dataset("", "lake.a.b")
+
+
+@pytest.mark.parametrize(
+    ("namespace", "is_catalog"),
+    [
+        ("duckdb://:memory:", True),
+        ("duckdb://data/analysis.duckdb", True),
+        ("duckdb:///data/lakehouse.duckdb", True),
+        ("duckdb://lake.duckdb", False),  # `lake` is the database of this file
+        ("duckdb:///data/lake.db", False),
+        ("duckdb:///data/lake", False),
+        ("trino://trino:8080", True),
+        ("clickhouse://host:9000", False),
+    ],
+)
+def test_rules_of_the_lab_know_the_engines_that_mount_its_catalog(namespace, is_catalog):
+    found = Names(load_rules(json.dumps(lineage_service_rules(["kafka:9092"], "http://catalog:8181"))))
+    table = found.dataset(namespace, "lake.sales.orders")
+    assert table == (("s3://warehouse", "lake.sales.orders") if is_catalog else (namespace, "lake.sales.orders"))
+    assert found.locations.get(table) == (("s3://warehouse", "sales/orders") if is_catalog else None)
+
+
 def test_alias_maps_to_its_dataset():
     rule = {
         "namespace": "s3://warehouse",
@@ -90,6 +150,13 @@ def test_alias_maps_to_its_dataset():
         ({"namespaces": [{"canonical": "k://a", "host": ["a:1"]}]}, r"namespaces\[0\].host: unknown key"),
         ({"catalogs": [{"name": "a", "uri": "b"}]}, r"catalogs\[0\].warehouse: is missing"),
         ({"catalogs": [{"name": "", "uri": "b", "warehouse": "s3://c"}]}, "non-empty string"),
+        ({"catalogs": [{**FILE["catalogs"][0], "aliases": {}}]}, r"catalogs\[0\].aliases: must be an array"),
+        ({"catalogs": [{**FILE["catalogs"][0], "aliases": [{}]}]}, "needs namespaces or patterns"),
+        ({"catalogs": [{**FILE["catalogs"][0], "aliases": [{"name": ""}]}]}, "non-empty string"),
+        (
+            {"catalogs": [{**FILE["catalogs"][0], "aliases": [{"patterns": ["("]}]}]},
+            r"catalogs\[0\].aliases\[0\].patterns\[0\]: '\(' is not a regular expression",
+        ),
         ({"catalogs": ["lake"]}, r"catalogs\[0\]: must be an object"),
         (
             {"symlinks": [{"namespace": "a", "name": "b", "aliases": []}]},
