@@ -15,6 +15,7 @@ REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
 ENDPOINTS = (REST,)
 
 COMPONENT = "iceberg-rest-catalog"
+GUARD_COMPONENT = "rest-guard"
 DATABASE = "catalog"
 
 
@@ -27,6 +28,7 @@ class CatalogSettings(SettingsSection):
 def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
     """Return the catalog."""
     listen = site.listen(NAME, REST.name)
+    hosts = {site.address(NAME, REST.name, seen_from).host for seen_from in ("inside", "outside")}
     return Service(
         name=NAME,
         run=Java(
@@ -35,6 +37,8 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
             settings.section(CatalogSettings).catalog_heap_mib,
             ("--host", listen.host, "--port", str(listen.port)),
             (*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
+            class_path=f"lib/*:{site.class_path(GUARD_COMPONENT)}",
+            components=(GUARD_COMPONENT,),
         ),
         needs=(f"database/{DATABASE}",),
         endpoints=ENDPOINTS,
@@ -46,6 +50,7 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
             # Jobs of the lab set their own; this one is for clients outside, as PyIceberg and DuckDB.
             "CATALOG_CLIENT_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name, "outside").url,
+            "CATALOG_HOSTS": ",".join(sorted(hosts)),
             "AWS_REGION": credentials.S3_REGION,
         },
         secrets={
@@ -66,7 +71,7 @@ DEFINITION = ServiceDefinition(
     title="Iceberg catalog",
     build=iceberg_catalog_service,
     endpoints=ENDPOINTS,
-    components=(COMPONENT,),
+    components=(COMPONENT, GUARD_COMPONENT),
     settings=CatalogSettings,
     feature="lake",
     resources=_resources,

@@ -71,7 +71,12 @@ def object_store_service(site: Site, settings: Settings) -> Service:
         endpoints=ENDPOINTS,
         ready=Probe(S3.name, "/minio/health/live"),
         volumes=(DATA, CERTIFICATES),
-        env={"MINIO_UPDATE": "off", "MINIO_CALLHOME_ENABLE": "off"},
+        env={
+            "MINIO_UPDATE": "off",
+            "MINIO_CALLHOME_ENABLE": "off",
+            # By default pages of every origin read the responses.
+            "MINIO_API_CORS_ALLOW_ORIGIN": site.address(NAME, CONSOLE.name, "outside").url,
+        },
         secrets={
             "MINIO_ROOT_USER": credentials.S3_ACCESS_KEY,
             "MINIO_ROOT_PASSWORD": credentials.S3_SECRET_KEY,

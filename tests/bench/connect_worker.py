@@ -145,7 +145,7 @@ def bench_worker(folder: Path) -> Iterator[BenchWorker]:
     settings = LabSettings()
     site = local_site(folder, free_ports())
     built = plugins()
-    others = [artifacts.component(name) for name in ("registry-converter", "debezium-postgres")]
+    others = [artifacts.component(name) for name in ("registry-converter", "rest-guard", "debezium-postgres")]
     services = (kafka.kafka_service(site, settings), schema_registry.schema_registry_service(site, settings))
     with listening() as endpoint, all_running(services, site):
         path = [built.lineage, built.test_connectors, *others]

@@ -44,7 +44,7 @@ def built():
 
 @pytest.fixture(scope="package")
 def plugin_path(built):
-    others = (Artifacts.open().component(name) for name in ("connect-file", "s3-archive-sink"))
+    others = (Artifacts.open().component(name) for name in ("connect-file", "rest-guard", "s3-archive-sink"))
     return (built.lineage, built.test_connectors, *others)
 
 

@@ -133,4 +133,5 @@ def lineage_options(url: str, group: str = "tests", **options: str | int) -> dic
         "retry.backoff.max.ms": 500,
     }
     own |= {name.replace("__", "."): value for name, value in options.items()}
-    return {"rest.extension.classes": EXTENSION} | {f"openlineage.{name}": value for name, value in own.items()}
+    extensions = {"rest.extension.classes": f"{EXTENSION},{connect.GUARD_EXTENSION}"}
+    return extensions | {f"openlineage.{name}": value for name, value in own.items()}

@@ -9,6 +9,7 @@ import httpx
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from lineagelab_flink.lifecycle import Phase
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_id import run_id
 from tests.bench.service_process import running_service
@@ -269,14 +270,25 @@ def test_an_edited_topic_is_not_continued_from_the_state_of_the_former_one(launc
 
 
 def test_a_launcher_that_never_observed_a_checkpoint_restores_the_newest(launch, topic, copies, flink, broker):
-    launched = launch(sql(topic)).start()
+    _assert_newest_is_restored(launch(sql(topic)), Phase.OPEN, topic, copies, flink, broker)
+
+
+def test_a_job_that_was_never_observed_is_restored_from_its_newest_checkpoint(launch, topic, copies, flink, broker):
+    """Its launcher was killed directly after the submission, and the cluster lost the job later."""
+    _assert_newest_is_restored(launch(sql(topic)), Phase.SUBMITTED, topic, copies, flink, broker)
+
+
+def _assert_newest_is_restored(launched, phase, topic, copies, flink, broker):
+    """Kill launcher and cluster, and assert that a launcher which knows no checkpoint continues from the newest."""
+    launched.start()
     running_job(flink, topic)
     copies.await_all(10)
     until(lambda: "chk-" in launched.saved_state().get("restore", ""), "a checkpoint")
     launched.kill()
     file = launched.folder / "state.json"
     state = json.loads(file.read_text())
-    file.write_text(json.dumps({**state, "memory": {**state["memory"], "restore": "", "restored": ""}}))
+    memory = {**state["memory"], "phase": phase.name, "restore": "", "restored": ""}
+    file.write_text(json.dumps({**state, "memory": memory}))
     flink.kill(JOBMANAGER)
     flink.start(JOBMANAGER)
     launched.start()

@@ -2,9 +2,7 @@
 """Safety in a real browser: pages of other origins, hostile names, keys, and more tabs than connections."""
 
 import json
-import threading
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import suppress
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -13,6 +11,7 @@ import pytest
 from lineage.access.keys import add_key
 from lineage.access.scopes import Scope
 from tests.bench.service_process import running_service
+from tests.page.attacker import attacker
 from tests.page.browser import visiting
 from tests.page.conftest import Served
 
@@ -66,33 +65,6 @@ async (url) => {
   return found;
 }
 """
-
-
-class _AttackerPage(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        page = b"<!doctype html><iframe name=sink></iframe><form method=post enctype=text/plain target=sink></form>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, *_: object) -> None:
-        """Keep the output of the tests clean."""
-
-
-@contextmanager
-def attacker():
-    """Serve a page of another origin on loopback; yield its port."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _AttackerPage)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def event_of(namespace, number, job_facets=None):

@@ -20,9 +20,12 @@ ENDPOINTS = (REST,)
 
 PLUGINS = (
     *("connect-file", "connect-lineage", "debezium-postgres"),
-    *("iceberg-sink", "registry-converter", "s3-archive-sink"),
+    *("iceberg-sink", "registry-converter", "rest-guard", "s3-archive-sink"),
 )
 """Components on the worker's plugin path; Connect loads each in a separate class loader."""
+
+GUARD_EXTENSION = "dev.lineagelab.rest.ConnectRequestGuard"
+"""Class that refuses requests of pages in the user's browser; Connect itself authenticates nobody."""
 
 CONFIG = "connect.properties"
 LOGGING = "log4j2.properties"
@@ -133,7 +136,8 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "session.timeout.ms": 6000,
         "heartbeat.interval.ms": 2000,
         "scheduled.rebalance.max.delay.ms": 1000,
-        "rest.extension.classes": LINEAGE_EXTENSION,
+        "rest.extension.classes": f"{LINEAGE_EXTENSION},{GUARD_EXTENSION}",
+        "rest.guard.hosts": reached.host,
         **_lineage(site),
     }
 

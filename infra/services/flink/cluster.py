@@ -17,6 +17,7 @@ from infra.services.flink.settings import (
     FEATURE,
     GATEWAY,
     GATEWAY_REST,
+    GUARD_COMPONENT,
     JOBMANAGER,
     JOBMANAGER_BLOBS,
     JOBMANAGER_METRICS,
@@ -155,7 +156,9 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         heap_mib,
         arguments,
         (*jvm.SERVICE_OPTIONS, *options, *_MODULE_OPTIONS, logging),
-        class_path=CLASS_PATH,
+        # Also that of the TaskManager, which has no REST server: one image for all.
+        class_path=f"{CLASS_PATH}:{site.class_path(GUARD_COMPONENT)}",
+        components=(GUARD_COMPONENT,),
     )
 
 
@@ -225,7 +228,7 @@ DEFINITIONS = (
         title="Flink",
         build=_jobmanager,
         endpoints=ENDPOINTS[JOBMANAGER],
-        components=(COMPONENT, WINDOWS_COMPONENT, PLANNER_COMPONENT),
+        components=(COMPONENT, GUARD_COMPONENT, WINDOWS_COMPONENT, PLANNER_COMPONENT),
         settings=FlinkSettings,
         enabled=enabled,
         feature=FEATURE,
@@ -236,7 +239,7 @@ DEFINITIONS = (
         name=TASKMANAGER,
         build=_taskmanager,
         endpoints=ENDPOINTS[TASKMANAGER],
-        components=(COMPONENT,),
+        components=(COMPONENT, GUARD_COMPONENT),
         settings=FlinkSettings,
         enabled=enabled,
         check=_check_taskmanagers,
@@ -247,7 +250,7 @@ DEFINITIONS = (
         title="Flink SQL gateway",
         build=_gateway,
         endpoints=ENDPOINTS[GATEWAY],
-        components=(COMPONENT,),
+        components=(COMPONENT, GUARD_COMPONENT),
         settings=FlinkSettings,
         enabled=enabled,
         web_page=WebPage(GATEWAY_REST, "/v1/info"),

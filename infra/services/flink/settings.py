@@ -16,6 +16,7 @@ from infra.services.definition import FULL
 from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
 
 COMPONENT = "flink"
+GUARD_COMPONENT = "rest-guard"
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
 

@@ -103,8 +103,16 @@ def test_cluster_configuration_contains_no_secret(lab):
         assert not [key for key in config(service) if "key" in key.split(".")[-1] or "secret" in key]
 
 
+@pytest.mark.parametrize("name", ["flink_jobmanager", "flink_sql_gateway"])
+def test_rest_servers_have_the_guard_and_a_name_for_their_clients(lab, name):
+    program = lab.service(name).run
+    assert "/opt/rest-guard/*" in program.class_path.split(":")
+    assert "rest-guard" in program.components
+    assert {"rest.address", "jobmanager.rpc.address"} <= config(lab.service(name)).keys()
+
+
 def test_lineage_command_uses_its_own_planner_jar(lab):
-    assert lab.service("flink_sql_gateway").run.class_path == "lib/*:planner/*"
+    assert lab.service("flink_sql_gateway").run.class_path == "lib/*:planner/*:/opt/rest-guard/*"
     command = shlex.split(lab.service("counts").env["FLINK_SQL_LINEAGE"])
     assert command[0] == "/usr/bin/java"
     assert command[command.index("-cp") + 1] == "/opt/flink/*:/opt/flink-sql-lineage/*"

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Settings of the server: its address from arguments, the catalog from environment variables.
@@ -22,12 +23,14 @@ import java.util.stream.Collectors;
  * @param port 0 for any free port
  * @param catalogProperties properties of Iceberg's {@code JdbcCatalog}
  * @param clientDefaults properties that clients use unless they set their own
+ * @param hosts names of the server by which clients reach it, beside {@code localhost}
  */
 record CatalogConfig(
     String host,
     int port,
     Map<String, String> catalogProperties,
-    Map<String, String> clientDefaults) {
+    Map<String, String> clientDefaults,
+    List<String> hosts) {
 
   static final String USAGE = "usage: iceberg-rest-catalog --host HOST --port PORT";
 
@@ -36,6 +39,7 @@ record CatalogConfig(
   private static final String WAREHOUSE = "CATALOG_WAREHOUSE";
 
   private static final String CLIENT_S3_ENDPOINT = "CATALOG_CLIENT_S3_ENDPOINT";
+  private static final String HOSTS = "CATALOG_HOSTS";
 
   /** Catalog property of each environment variable. */
   private static final Map<String, String> PROPERTIES =
@@ -57,6 +61,7 @@ record CatalogConfig(
 
   static {
     KNOWN.add(CLIENT_S3_ENDPOINT);
+    KNOWN.add(HOSTS);
   }
 
   /**
@@ -90,7 +95,18 @@ record CatalogConfig(
       throw new InvalidConfigException(String.join("; ", problems));
     }
     return new CatalogConfig(
-        options.getOrDefault("--host", "127.0.0.1"), port, properties, clientDefaults(env));
+        options.getOrDefault("--host", "127.0.0.1"),
+        port,
+        properties,
+        clientDefaults(env),
+        hosts(env));
+  }
+
+  private static List<String> hosts(final Map<String, String> env) {
+    return Stream.of(env.getOrDefault(HOSTS, "").split(","))
+        .map(String::trim)
+        .filter(host -> !host.isEmpty())
+        .toList();
   }
 
   /** Return the address of the object store for clients, which may differ from the server's. */

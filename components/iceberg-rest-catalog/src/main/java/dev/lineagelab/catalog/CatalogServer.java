@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.catalog;
 
+import dev.lineagelab.rest.RequestPolicy;
+import jakarta.servlet.DispatcherType;
 import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
-import java.util.Map;
+import java.util.EnumSet;
 import org.apache.iceberg.CatalogUtil;
 import org.apache.iceberg.catalog.Catalog;
 import org.apache.iceberg.rest.RESTCatalogServlet;
+import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
 import org.eclipse.jetty.server.Server;
@@ -53,7 +56,7 @@ final class CatalogServer implements AutoCloseable {
     connector.setHost(address.getHostString());
     connector.setPort(address.getPort());
     http.addConnector(connector);
-    http.setHandler(new GracefulHandler(routes(catalog, config.clientDefaults())));
+    http.setHandler(new GracefulHandler(routes(catalog, config)));
     http.setStopTimeout(STOP_TIMEOUT_MS);
     final CatalogServer server = new CatalogServer(catalog, http, connector);
     try {
@@ -68,13 +71,13 @@ final class CatalogServer implements AutoCloseable {
     return server;
   }
 
-  private static ServletContextHandler routes(
-      final Catalog catalog, final Map<String, String> clientDefaults) {
+  private static ServletContextHandler routes(final Catalog catalog, final CatalogConfig config) {
     final ServletContextHandler context =
         new ServletContextHandler(ServletContextHandler.NO_SESSIONS);
-    context.addServlet(
-        new ServletHolder(new RESTCatalogServlet(new CatalogAdapter(catalog, clientDefaults))),
-        "/*");
+    final RequestGuard guard = new RequestGuard(new RequestPolicy(config.hosts()));
+    context.addFilter(new FilterHolder(guard), "/*", EnumSet.of(DispatcherType.REQUEST));
+    final CatalogAdapter adapter = new CatalogAdapter(catalog, config.clientDefaults());
+    context.addServlet(new ServletHolder(new RESTCatalogServlet(adapter)), "/*");
     return context;
   }
 

@@ -13,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CatalogServerTest {
   private static final String JSON = "application/json";
@@ -105,6 +109,54 @@ class CatalogServerTest {
         .hasRootCauseInstanceOf(BindException.class);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "Origin, http://pages.example.org",
+    "Origin, http://127.0.0.1:9",
+    "Origin, null",
+    "Sec-Fetch-Site, cross-site",
+    "Host, rebound.example.org",
+    "Host, iceberg_catalog.example.org",
+    "Host, other.lab.svc"
+  })
+  void refusesRequestsOfOtherOrigins(final String header, final String value) throws Exception {
+    // HttpClient does not let its user set Host.
+    assertThat(send("POST", "/v1/namespaces", header + ": " + value, "{\"namespace\":[\"a\"]}"))
+        .startsWith("HTTP/1.1 403 ")
+        .contains("\"message\":\"Refused: ", "\"type\":\"ForbiddenException\"");
+    assertThat(get("/v1/namespaces").body()).contains("\"namespaces\":[]");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "localhost",
+        "iceberg_catalog",
+        "127.0.0.1",
+        "ICEBERG_CATALOG.:8181",
+        "iceberg_catalog.lab.svc",
+        "iceberg_catalog.lab.svc.cluster.local:8181"
+      })
+  void servesItsOwnNamesAndOrigin(final String host) throws Exception {
+    assertThat(send("GET", "/v1/config", "Host: " + host, "")).startsWith("HTTP/1.1 200 ");
+    assertThat(send("GET", "/v1/config", "Host: " + host + "\r\nOrigin: http://" + host, ""))
+        .startsWith("HTTP/1.1 200 ");
+  }
+
+  private String send(
+      final String method, final String path, final String headers, final String body)
+      throws IOException {
+    final String host = headers.startsWith("Host:") ? "" : "Host: localhost\r\n";
+    final String head = "%s %s HTTP/1.1\r\n%s%s\r\nContent-Type: application/json\r\n";
+    final String end = "Connection: close\r\nContent-Length: %d\r\n\r\n%s";
+    final String request =
+        head.formatted(method, path, host, headers) + end.formatted(body.length(), body);
+    try (Socket socket = new Socket("127.0.0.1", server.uri().getPort())) {
+      socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    }
+  }
+
   private CatalogConfig config(final int port) {
     return CatalogConfig.parse(
         new String[] {"--port", Integer.toString(port)},
@@ -113,6 +165,7 @@ class CatalogServerTest {
             "CATALOG_WAREHOUSE", "memory://warehouse/",
             "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO",
             "CATALOG_CLIENT_S3_ENDPOINT", "http://outside:9000",
+            "CATALOG_HOSTS", "iceberg_catalog, 10.0.0.1",
             "AWS_REGION", "us-east-1"));
   }
 
