@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mapping of the daemon's reports about a container (`docker inspect`, `docker stats`) to `State` and MiB."""
 
+import signal
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ _ON_FAILURE = "on-failure"
 
 _SIGNAL_STATUS_OFFSET = 128
 """A process that was ended by a signal, as by `docker stop`, has this exit status plus the signal's number."""
+
+SIGKILL_STATUS = _SIGNAL_STATUS_OFFSET + signal.SIGKILL
 
 _STATUSES = {"paused": "PAUSED", "restarting": "BACKOFF", "removing": "STOPPING", "dead": "FATAL"}
 
@@ -53,7 +56,7 @@ def _exited_status(attributes: Mapping[str, Any]) -> str:
     if state["Error"] or state["OOMKilled"]:
         return "FATAL"
     if not is_service(attributes):
-        return "EXITED"
+        return "FATAL" if state["ExitCode"] == SIGKILL_STATUS else "EXITED"
     if state["ExitCode"] == 0:
         return "EXITED" if attributes["HostConfig"]["RestartPolicy"]["Name"] == _ON_FAILURE else "STOPPED"
     return "STOPPED" if state["ExitCode"] > _SIGNAL_STATUS_OFFSET else "FATAL"
@@ -70,7 +73,17 @@ def _explanation(attributes: Mapping[str, Any], status: str) -> str:
         return " ".join(str(checks[-1].get("Output", "")).split())[:200]
     if state["Error"]:
         return str(state["Error"])
+    if state["ExitCode"] == SIGKILL_STATUS and not is_service(attributes):
+        return killed_by(attributes["HostConfig"]["Memory"] // 2**20)
     return f"exit status {state['ExitCode']}" if status in {"BACKOFF", "FATAL"} else ""
+
+
+def killed_by(memory_mib: int) -> str:
+    """Explain a SIGKILL that the daemon does not attribute, given the container's memory limit in MiB.
+
+    Reports of the kernel's OOM killer reach the daemon asynchronously: one that arrives after the exit is lost.
+    """
+    return f"killed by a user, or out of memory (its limit is {memory_mib} MiB)"
 
 
 def is_service(attributes: Mapping[str, Any]) -> bool:

@@ -48,6 +48,7 @@ def test_docker_states_map_to_the_labs_statuses(inspection, status):
         (inspected("exited", ExitCode=143), "STOPPED"),
         (inspected("exited", ExitCode=1), "FATAL"),
         (inspected("exited", ExitCode=137, OOMKilled=True), "FATAL"),
+        (inspected("exited", ExitCode=137, role="task"), "FATAL"),
         (inspected("exited", policy="on-failure"), "EXITED"),
         (inspected("exited", policy="on-failure", ExitCode=143), "STOPPED"),
         (inspected("exited", role="task", policy="no"), "EXITED"),
@@ -67,6 +68,11 @@ def test_a_container_that_never_ran_has_start_time_zero():
     ("inspection", "explanation"),
     [
         (inspected("exited", OOMKilled=True, ExitCode=137), "out of memory (its limit is 512 MiB)"),
+        (
+            inspected("exited", ExitCode=137, role="task"),
+            "killed by a user, or out of memory (its limit is 512 MiB)",
+        ),
+        (inspected("exited", ExitCode=137), ""),  # `docker stop` of a service that ignores SIGTERM
         (inspected("restarting", ExitCode=4), "exit status 4"),
         (inspected("created", Error="no such program"), "no such program"),
         (

@@ -9,6 +9,7 @@ from docker.models.containers import Container
 
 from infra.errors import LabError, ServiceError
 from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.targets.docker.container_state import SIGKILL_STATUS, killed_by
 from infra.targets.docker.engine import docker_errors, find_container, log_tail, shared_client
 from infra.targets.docker.kind_inputs import ContainerReadyInputs
 
@@ -26,9 +27,6 @@ UNHEALTHY_GRACE_SECONDS = 5
 
 SECOND_EXIT_SECONDS = 10
 """Time limit for a restarted container to exit again, which yields its exit status."""
-
-SIGKILL_STATUS = 137
-"""Exit status of a process that was ended by SIGKILL."""
 
 PROBE_TIMEOUT_SECONDS = 10
 """Time limit of one run of a probe. A service that is starting may accept a connection and never respond on it."""
@@ -218,8 +216,8 @@ def _exit_reason(state: dict[str, Any], inputs: ContainerReadyInputs) -> str:
         )
     status = f" with exit status {state['ExitCode']}"
     reason = f", {state['Error']}" if state.get("Error") else ""
-    killed = " (SIGKILL: by a user, or the machine ran out of memory)"
-    return status + reason + (killed if state["ExitCode"] == SIGKILL_STATUS else "")
+    killed = f", {killed_by(inputs.memory_mib)}" if state["ExitCode"] == SIGKILL_STATUS else ""
+    return status + reason + killed
 
 
 def _start_error(container: Container, inputs: ContainerReadyInputs, failure: str) -> LabError:
