@@ -15,9 +15,11 @@ EVENT_VERSION = "2-0-2"
 
 SCHEMAS = {
     "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
+    "dataQualityAssertions": "1-1-0/DataQualityAssertionsDatasetFacet",
     "errorMessage": "1-0-1/ErrorMessageRunFacet",
     "inputStatistics": "1-0-0/InputStatisticsInputDatasetFacet",
     "jobType": "2-0-4/JobTypeJobFacet",
+    "lifecycleStateChange": "1-0-1/LifecycleStateChangeDatasetFacet",
     "lineage": "1-0-0/LineageFacet",
     "outputStatistics": "1-0-2/OutputStatisticsOutputDatasetFacet",
     "parent": "1-2-0/ParentRunFacet",

@@ -29,18 +29,21 @@ def is_checkpoint(path: str) -> bool:
     return _CHECKPOINT.fullmatch(path) is not None
 
 
-def to_restore(known: str, last_job_folder: str) -> str:
+def to_restore(known: str, job_folders: Iterable[str]) -> str:
     """Return the path from which a job continues; empty for none.
 
     Args:
         known: newest observed checkpoint or savepoint, `file:/...`, `s3://...` or `s3a://...`; empty for none.
-        last_job_folder: folder of the last job's checkpoints, which are newer than `known`; empty if there are none.
+        job_folders: folders of checkpoints that are newer than `known`, by job, the newest first.
 
     Raises:
         FlinkError: the folder cannot be listed, or what the job should be restored from does not exist.
     """
-    number = latest(_files(last_job_folder, "chk-") or ()) if last_job_folder else None
-    return newest_in_folder(known) if number is None else f"{last_job_folder}/chk-{number}"
+    for folder in job_folders:
+        number = latest(_files(folder, "chk-") or ())
+        if number is not None:
+            return f"{folder}/chk-{number}"
+    return newest_in_folder(known)
 
 
 def newest_in_folder(known: str) -> str:

@@ -5,7 +5,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -167,7 +167,7 @@ class Launcher:
         for action in actions:
             if isinstance(action, Warn):
                 self._warn(action.text)
-            elif isinstance(action, Submit) and not self._submit():
+            elif isinstance(action, Submit) and not self._submit(again=action.again):
                 return Exit(failed=True)
             elif isinstance(action, Stop):
                 self._stop_job(after.job_id)
@@ -251,14 +251,18 @@ class Launcher:
         self._lookup.begin()
         return True
 
-    def _submit(self) -> bool:
-        """Submit the job; return False where a failed submission ends the launcher."""
+    def _submit(self, *, again: bool) -> bool:
+        """Submit the job; return False where a failed submission ends the launcher.
+
+        A job that is submitted again may have checkpoints of its own.
+        """
         stored = self._state_file.state.memory
         self._has_savepoint = False
         self._needs_lookup(stored.definition)
         restore = stored.restored
         try:
-            restore = checkpoints.to_restore(restore, self._last_job_folder(stored.previous))
+            may_have_checkpoints = (stored.job_id if again else "", stored.previous)
+            restore = checkpoints.to_restore(restore, self._job_folders(may_have_checkpoints))
             if restore != stored.restored:
                 self._state_file.update(memory=replace(stored, restore=restore, restored=restore))
             before = self._state_file.state.described
@@ -277,10 +281,11 @@ class Launcher:
             return is_retried
         return True
 
-    def _last_job_folder(self, job_id: str) -> str:
-        """Return the folder of a job's checkpoints; empty for no job, or if the cluster has no folder for them."""
-        folder = self._flink.setting(CHECKPOINT_FOLDER) if job_id else ""
-        return f"{folder.rstrip('/')}/{job_id}" if folder else ""
+    def _job_folders(self, job_ids: Iterable[str]) -> list[str]:
+        """Return the folders of jobs' checkpoints; none for an empty id, or if the cluster has no folder for them."""
+        known = [job_id for job_id in job_ids if job_id]
+        folder = self._flink.setting(CHECKPOINT_FOLDER) if known else ""
+        return [f"{folder.rstrip('/')}/{job_id}" for job_id in known] if folder else []
 
     def _stop_job(self, job_id: str) -> None:
         """Stop the job with a savepoint, or cancel it; the next turn observes the result."""

@@ -152,7 +152,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Submit:
-    """Submit the job as stored."""
+    """Submit the job as stored. `again`: an earlier submission of this id may have succeeded without being observed."""
+
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -289,7 +291,7 @@ def _submitted(situation: Situation, view: ClusterView) -> _Decision:
         return memory, timers, [Exit()]  # the submission may still be under way: the next launch looks for the job
     if situation.now < timers.submit:
         return memory, timers, []
-    return replace(memory, definition=situation.definition), timers, [Submit()]
+    return replace(memory, definition=situation.definition), timers, [Submit(again=True)]
 
 
 def _open(situation: Situation, job: Job | None) -> _Decision:

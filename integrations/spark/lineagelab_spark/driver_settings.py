@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun
+from lineagelab_common.open_runs import OpenRuns
 from lineagelab_common.spool import Spool
 from lineagelab_spark.configuration_error import ConfigurationError
-from lineagelab_spark.open_runs import OpenRuns
 
 if TYPE_CHECKING:
     from typing import Self  # Python 3.11

@@ -34,12 +34,12 @@ from lineagelab_common.client import LineageClient
 from lineagelab_common.events import Json
 from lineagelab_common.files import remove_file
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
+from lineagelab_common.open_runs import EndType, OpenRuns, take_terminal_events
 from lineagelab_common.spool import Spool
 from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.driver_settings import OPEN_RUNS, PARENT, parent_run
 from lineagelab_spark.file_owner import own_file
 from lineagelab_spark.launch_process import DriverExit, run_driver
-from lineagelab_spark.open_runs import EndType, OpenRuns, take_terminal_events
 
 LINEAGE_URL = "LINEAGE_URL"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"

@@ -69,35 +69,39 @@ def test_the_newest_checkpoint_is_read_from_the_folder(tmp_path):
     (tmp_path / "job" / "chk-10").mkdir(parents=True)
     checkpoint(tmp_path / "job" / "chk-8")
     newest = checkpoint(tmp_path / "job" / "chk-9")
-    assert checkpoints.to_restore(f"file:{tmp_path}/job/chk-5", "") == newest
+    assert checkpoints.to_restore(f"file:{tmp_path}/job/chk-5", []) == newest
 
 
-def test_checkpoints_of_the_last_job_are_newer_than_the_known_one(tmp_path):
+def test_checkpoints_of_the_last_jobs_are_newer_than_the_known_one(tmp_path):
     known = checkpoint(tmp_path / "first" / "chk-7")
     folder = f"file:{tmp_path}/second"
-    assert checkpoints.to_restore(known, folder) == known
+    assert checkpoints.to_restore(known, [folder]) == known
     newest = checkpoint(tmp_path / "second" / "chk-8")
-    assert checkpoints.to_restore(known, folder) == newest
-    assert checkpoints.to_restore("", folder) == newest
+    assert checkpoints.to_restore(known, [folder]) == newest
+    assert checkpoints.to_restore("", [folder]) == newest
+    own = f"file:{tmp_path}/third"
+    assert checkpoints.to_restore(known, [own, folder]) == newest
+    newest_of_own = checkpoint(tmp_path / "third" / "chk-2")
+    assert checkpoints.to_restore(known, [own, folder]) == newest_of_own
 
 
 def test_a_job_without_state_restores_nothing(tmp_path):
-    assert checkpoints.to_restore("", "") == ""
-    assert checkpoints.to_restore("", f"file:{tmp_path}/job") == ""
+    assert checkpoints.to_restore("", []) == ""
+    assert checkpoints.to_restore("", [f"file:{tmp_path}/job"]) == ""
 
 
 def test_a_savepoint_is_restored_as_it_is(tmp_path):
     savepoint = checkpoint(tmp_path / "savepoint-1")
-    assert checkpoints.to_restore(savepoint, "") == savepoint
+    assert checkpoints.to_restore(savepoint, []) == savepoint
 
 
 @pytest.mark.parametrize(("name", "what"), [("savepoint-1", "savepoint"), ("job/chk-3", "checkpoint")])
 def test_a_deleted_savepoint_or_checkpoint_is_an_error_with_a_remedy(tmp_path, name, what):
     (tmp_path / "job").mkdir()
     with pytest.raises(FlinkError, match=rf"^the {what} file:.*/{name}, from which the job continues, does not exist"):
-        checkpoints.to_restore(f"file:{tmp_path}/{name}", "")
+        checkpoints.to_restore(f"file:{tmp_path}/{name}", [])
 
 
 def test_a_folder_of_another_machine_is_left_to_flink(tmp_path):
     known = f"file:{tmp_path}/elsewhere/savepoints/savepoint-1"
-    assert checkpoints.to_restore(known, "") == known
+    assert checkpoints.to_restore(known, []) == known

@@ -271,3 +271,15 @@ def test_all_actions_and_event_types_are_covered():
     """A new action or event type requires a case in the table above."""
     assert {Event, Submit, Stop, Warn, Exit} == set(lifecycle.Action.__args__)
     assert {kind.value for kind in EventType} == {"START", "RUNNING", "OTHER", "COMPLETE", "FAIL", "ABORT"}
+
+
+def test_only_a_job_that_may_run_already_is_submitted_again():
+    """Its checkpoints are listed, which the first submission need not do."""
+    launcher = Launcher(IDLE)
+    launcher.turn(0, NO_JOB)
+    assert launcher.actions == [Submit(again=False)]
+    launcher.turn(1, NO_JOB)
+    assert launcher.actions == [Submit(again=True)]
+    restarted = Launcher(SUBMITTED)
+    restarted.turn(0, NO_JOB)
+    assert restarted.actions == [Submit(again=True)]

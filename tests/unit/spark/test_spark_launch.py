@@ -20,9 +20,9 @@ import pytest
 from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
 from lineagelab_common.identifiers import new_run_id
+from lineagelab_common.open_runs import OpenRuns, take_terminal_events, terminal_events
 from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import DriverExit
-from lineagelab_spark.open_runs import OpenRuns, take_terminal_events, terminal_events
 from tests.bench.service_process import running_service
 from tests.unit.spark.launchers import ended, launchers, until
 

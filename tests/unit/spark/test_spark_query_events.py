@@ -12,12 +12,12 @@ from lineage.checks.events import check_events, raw_events, render_text
 from lineage.rules import Rules
 from lineagelab_common.events import MAX_TEXT, ColumnEdge
 from lineagelab_common.identifiers import ParentRun
+from lineagelab_common.open_runs import OpenRuns
 from lineagelab_spark import run_events
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.description import Description, Output
 from lineagelab_spark.lifecycle import EventType
 from lineagelab_spark.model import Subtype
-from lineagelab_spark.open_runs import OpenRuns
 from lineagelab_spark.progress import Window
 from lineagelab_spark.run_events import QueryRun, Statistics
 from lineagelab_spark.runs import Failure

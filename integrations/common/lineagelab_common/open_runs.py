@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""File of a driver's open runs, from which the launcher sends terminal events if the driver is killed.
+"""File of a process's open runs, from which its launcher or the next process sends terminal events if it is killed.
 
 The file maps run ids to events. An event without `eventType` is an open run, complete but for its end. If it has
 `eventTime`, the run started then and its START may not have been sent. An event with `eventType` is a terminal event
@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from lineagelab_common.events import Json
+from lineagelab_common.events import EventWriter, Json
 from lineagelab_common.files import remove_file, replace_file
 from lineagelab_common.spool import is_event
-from lineagelab_spark.producer import WRITER
 
 EndType = Literal["COMPLETE", "FAIL", "ABORT"]
 
@@ -85,7 +84,7 @@ def terminal_events(event: Json, event_type: EndType, reason: str, time: str) ->
     start = [{**event, "eventType": "START"}] if "eventTime" in event else []
     facets = dict(event["run"].get("facets") or {})
     if event_type == "FAIL":
-        facets["errorMessage"] = WRITER.error(reason, "Python")
+        facets["errorMessage"] = EventWriter(str(event.get("producer", ""))).error(reason, "Python")
     return [*start, {**event, "eventType": event_type, "eventTime": time, "run": {**event["run"], "facets": facets}}]
 
 
