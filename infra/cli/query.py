@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab sql`: SQL on the lake of a running lab, with DuckDB in a process of its own environment."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infra import credentials
+from infra.cli.console import DEFAULT_STACK, StackOption, command
+from infra.cli.foreground import run_in_foreground
+from infra.cli.stack import Stack
+from infra.errors import LabError
+from infra.project import ENVIRONMENT_FILE, PROJECT, python_path
+from infra.services import lake_client
+from infra.toolchain import Artifacts, venvs
+from infra.toolchain.progress import PlainProgress
+
+MODULE = "lineagelab_sql"
+UNSENT_EVENTS = "sql/unsent-events.json"
+"""File in the stack's folder with events that the lineage service has not accepted yet."""
+
+
+@command
+def sql(
+    statements: Annotated[
+        str, typer.Argument(help="SQL, separated by semicolons; `-`, the default, reads it.", metavar="SQL")
+    ] = "-",
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="File with the SQL.", exists=True, dir_okay=False)
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="table, csv or json.")] = "table",
+    max_rows: Annotated[int, typer.Option(help="Rows of a table that are shown.", min=1)] = 100,
+    write: Annotated[bool, typer.Option("--write", help="Allow statements that write.")] = False,
+    name: Annotated[str, typer.Option(help="Name of the job in the lineage; queries with a name are reported.")] = "",
+    stack: StackOption = DEFAULT_STACK,
+) -> None:
+    """Run SQL on the lake's tables. Statements that write, and those with a name, are runs in the lineage."""
+    if file is not None and statements != "-":
+        raise LabError("both SQL and a file of it were given; leave one of them out")
+    if statements == "-" and file is None and sys.stdin.isatty():
+        raise LabError('no SQL was given; for example: bin/lab sql "SELECT count(*) FROM sales.orders"')
+    lab = Stack(stack, Artifacts.open())
+    lab.endpoints()  # fails if there is no lab
+    variables = credentials.read(lab.root / ENVIRONMENT_FILE)
+    # Progress is not part of a result that is written to a file.
+    lab.artifacts.setup(frozenset({venvs.SQL.name}), PlainProgress(sys.stderr))
+    words: list[str | Path] = [lab.artifacts.python(venvs.SQL.name), "-m", MODULE]
+    words += ["--format", form, "--max-rows", str(max_rows)]
+    words += ["--file", file] if file else []
+    words += [*(["--write"] if write else []), *(["--name", name] if name else [])]
+    environment = {
+        **os.environ,
+        **variables,
+        "PYTHONPATH": python_path(PROJECT),
+        **lake_client.NAMES,
+        "LINEAGE_SPOOL": str(lab.root / UNSENT_EVENTS),
+    }
+    if status := run_in_foreground([*words, "--", statements], environment):
+        raise typer.Exit(status)
