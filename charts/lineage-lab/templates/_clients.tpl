@@ -17,6 +17,7 @@ flink-jobmanager: [flink-jobmanager, flink-sql-gateway, flink-taskmanager, linea
 flink-taskmanager: [flink-jobmanager, flink-taskmanager]
 flink-sql-gateway: [lineage]
 spark-history: [lineage]
+dashboard: [lineage]
 {{- end }}
 
 {{/* Kind of resource -> service that has it. */}}
