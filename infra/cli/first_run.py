@@ -16,6 +16,7 @@ from infra.cli.verification import compare_with_contract
 from infra.errors import LabError, ServiceError
 from infra.http_client import client
 from infra.namespaces import (
+    JOB_DBT_BUILD,
     JOB_ENRICHED_ORDERS,
     JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
@@ -25,6 +26,7 @@ from infra.namespaces import (
     TABLE_ORDERS_REJECTED,
     TOPIC_ORDERS,
 )
+from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
 from infra.services.flink.settings import FlinkSettings
 from infra.services.overview import enabled_features
@@ -98,6 +100,8 @@ def _run_statistics(stack: Stack, catalog: str, settings: Settings) -> None:
         pending.remove(branch)
     if medallion.included(settings):
         _run(stack, JOB_ENRICHED_ORDERS)
+    if dbt.included(settings):
+        _run(stack, JOB_DBT_BUILD)
 
 
 def _run(stack: Stack, task: str) -> None:

@@ -22,6 +22,7 @@ from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 from infra.provider import DROP_UNREACHABLE
 from infra.services import lineage
+from infra.targets.local import lab_id
 from infra.toolchain import Artifacts
 
 
@@ -40,6 +41,8 @@ def up(
     install_lab_artifacts(artifacts, settings)
     lab.create_if_missing()
     prepare_update(lab, settings)
+    if settings.target == "local":
+        lab_id.create(lab.root)
     lab.runtime.remove_unmanaged(lab.resource_ids)
     _pulumi_up(lab)
     endpoints = lab.endpoints()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | cause | diff | rebuild | compact | forget | backup | restore`.
+"""`lab lineage check | impact | origin | cause | provenance | diff | rebuild | compact | forget | backup | restore`.
 
 Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
@@ -16,7 +16,9 @@ from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, 
 from infra.cli.lineage_administration import compact, forget, rebuild
 from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_cause import Period, cause_of
-from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json, instant, load_graph
+from infra.cli.lineage_change import assess
+from infra.cli.lineage_client import UrlOption, find_node, get_json, instant, load_graph
+from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
 from infra.errors import LabError
@@ -24,7 +26,7 @@ from infra.toolchain import Artifacts
 from lineage.checks.cause import render_json, render_text
 from lineage.checks.diff import diff_graphs
 from lineage.checks.http_client import KEY_VARIABLE
-from lineage.checks.node_lookup import Unresolved, resolve
+from lineage.checks.provenance import render_html
 from lineage.rules import Rules, RulesError, read_rules
 
 EXIT_FINDINGS = 1
@@ -88,9 +90,24 @@ def impact(
     url: UrlOption = None,
     depth: DepthOption = None,
     json_file: JsonOption = None,
+    change: Annotated[
+        Path | None, typer.Option(help="Candidate Avro schema of the dataset: the impact of what it changes.")
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(help="Exit with 1 if this is affected: dashboard, tag:KEY, owner:NAME, namespace:TEXT."),
+    ] = None,
 ) -> None:
     """Show everything that changes when a dataset or column changes."""
-    _print_reach("impact", node, url or _service_url(stack), depth, json_file)
+    service = url or _service_url(stack)
+    if change is None and not fail_on:
+        _print_reach("impact", node, service, depth, json_file)
+        return
+    impact = assess(service, node, change, fail_on or [], depth)
+    _write_report(json_file, impact.json())
+    out.print(impact.text(), markup=False, end="")
+    if impact.is_refused:
+        raise typer.Exit(EXIT_FINDINGS)
 
 
 @app.command()
@@ -123,6 +140,31 @@ def cause(
     finding = cause_of(url or _service_url(stack), node, period)
     _write_report(json_file, json.dumps(render_json(finding), indent=2) + "\n")
     out.print(render_text(finding), markup=False, end="")
+
+
+@app.command()
+@lineage_command
+def provenance(
+    node: Annotated[str, typer.Argument(metavar="[DATASET[#COLUMN]]", help="As of impact; not with --check.")] = "",
+    at: Annotated[str, typer.Option(help="Time of the facts: now, -30d, RFC 3339.")] = "now",
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+    json_file: JsonOption = None,
+    html_file: Annotated[Path | None, typer.Option("--html", help="Also write the document as a page.")] = None,
+    checked: Annotated[Path | None, typer.Option("--check", help="Verify the hash of this document instead.")] = None,
+) -> None:
+    """Document where a dataset or column came from: jobs, runs, code, schemas, owners, with a hash."""
+    if (checked is None) == (not node):
+        raise LabError("name a dataset or column, or a document with --check")
+    if checked is not None:
+        check_document(checked)
+        out.print(f"{checked} is unaltered", markup=False)
+        return
+    time = instant(at, datetime.now(UTC))
+    document = provenance_of(url or _service_url(stack), node, time, is_past=at != "now")
+    _write_report(json_file, as_json(document))
+    _write_report(html_file, render_html(document))
+    out.print(summary(document), markup=False, end="")
 
 
 # `-10m` is an argument, not options; for the same reason `--stack` has no short form here.
@@ -166,10 +208,7 @@ app.command()(lineage_command(restore))
 
 def _print_reach(direction: str, node: str, service: str, depth: int | None, json_file: Path | None) -> None:
     """Print what is reachable from a node; `direction` is the endpoint, impact or origin."""
-    try:
-        start = resolve(node, get_json(service, GRAPH_PATH))
-    except Unresolved as error:
-        raise LabError(str(error)) from error
+    start = find_node(service, node)
     limit = {} if depth is None else {"depth": str(depth)}
     reach = get_json(service, f"/api/v1/{direction}", nodeId=start.id, **limit)
     _write_report(json_file, json.dumps(reach, indent=2) + "\n")

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
-from infra.cli.lineage_client import GRAPH_PATH, get_json
+from infra.cli.lineage_client import find_node, get_json
 from infra.errors import LabError
 from infra.settings import DURATION, duration_seconds
 from lineage.checks.cause import Finding, find_cause
-from lineage.checks.node_lookup import Unresolved, resolve
 from lineage.events.timestamps import format_time, parse_time
 
 EVENTS_PATH = "/api/v1/events/lineage"
@@ -48,10 +47,7 @@ def cause_of(service: str, node: str, period: Period) -> Finding:
     Raises:
         LabError: there is no such node, or the service does not respond.
     """
-    try:
-        start = resolve(node, get_json(service, GRAPH_PATH))
-    except Unresolved as error:
-        raise LabError(str(error)) from error
+    start = find_node(service, node)
     origins = [get_json(service, ORIGIN_PATH, nodeId=start.id)]
     try:
         # Edges that went since are part of the explanation.

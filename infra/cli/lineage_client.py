@@ -14,6 +14,7 @@ import typer
 from infra.errors import LabError
 from infra.project import CREDENTIALS_FILE
 from lineage.checks.http_client import KEY_REMEDY, REFUSED_KEY, TIMEOUT, client_for
+from lineage.checks.node_lookup import Node, Unresolved, resolve
 from lineage.events import MalformedJson, parse_json
 from lineage.events.timestamps import format_time, parse_time
 
@@ -31,6 +32,18 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
         LabError: the service is not a URL, does not respond, responds with an error, or not with a JSON object.
     """
     return _json_object(service, path, lambda client, url: client.get(url, params=parameters))
+
+
+def find_node(service: str, name: str, **parameters: str) -> Node:
+    """Return the dataset or column of a name, from the graph of the service; `parameters` as of `GRAPH_PATH`.
+
+    Raises:
+        LabError: there is none, or several; or as of `get_json`.
+    """
+    try:
+        return resolve(name, get_json(service, GRAPH_PATH, **parameters))
+    except Unresolved as error:
+        raise LabError(str(error)) from error
 
 
 def post_json(service: str, key: str, path: str, **parameters: str) -> dict[str, Any]:

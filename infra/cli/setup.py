@@ -18,10 +18,12 @@ from infra.cli.stack_file import config_text, stack_settings
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.services import postgres
+from infra.services.dashboard import settings as dashboard
+from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
 from infra.settings import Settings, known_keys
 from infra.targets.launch_script import check_unprivileged
-from infra.toolchain import Artifacts, class_data, page, prerequisites
+from infra.toolchain import Artifacts, class_data, page, prerequisites, venvs
 from infra.toolchain.archives import check_builds
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.cache import platform_tag
@@ -39,12 +41,15 @@ SPARK_ARTIFACT = "spark"
 def required_artifacts(settings: Settings) -> frozenset[str]:
     """Return the names of the artefacts that a lab with these settings requires."""
     jobs = frozenset({SPARK_ARTIFACT}) if settings.profile == FULL else frozenset()
+    jobs |= {venvs.DBT.name} if dbt.included(settings) else set()
+    jobs |= {venvs.DASHBOARD.name} if dashboard.included(settings) else set()
     return BASE_ARTIFACTS | jobs | components(settings)
 
 
 def artifacts_for_tests() -> frozenset[str]:
     """Return the names of the artefacts that the tests require."""
-    return required_artifacts(LabSettings.model_validate({})) | {"test", class_data.NAME, schema_files.NAME}
+    environments = {each.name for each in (venvs.TEST, venvs.DBT, venvs.DASHBOARD)}
+    return required_artifacts(LabSettings.model_validate({})) | environments | {class_data.NAME, schema_files.NAME}
 
 
 def check_machine(settings: Settings) -> None:

@@ -21,6 +21,7 @@ from infra import credentials
 from infra.cli import docker_state
 from infra.cli.checkpoint import Resource, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
+from infra.cli.foreground import run_in_foreground
 from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
@@ -28,6 +29,9 @@ from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
 from infra.toolchain.bootstrap import bytecode_environment
+
+SUPERVISOR_TYPE = "labkit:index:Supervisor"
+"""Type of the resource whose input `root` is the folder of a local lab."""
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -160,17 +164,13 @@ class Stack:
         """Run Pulumi on the stack, with its output on the terminal and additional environment variables.
 
         Raises:
-            LabError: Pulumi failed; it printed the cause.
+            LabError: Pulumi failed; it printed the cause. Or the state is a copy of another checkout's.
             Interrupted: the user interrupted it.
         """
+        self._reject_copy()
         self._release_stale_locks()
         environment = self.environment() | dict(variables or {})
-        process = subprocess.Popen(self._pulumi_command(words), env=environment, cwd=PROJECT)
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:  # the signal reached Pulumi too, which shuts down gracefully
-            process.wait()
-            raise
+        status = run_in_foreground(self._pulumi_command(words), environment, PROJECT)
         if status in {-signal.SIGINT, EXIT_INTERRUPTED}:
             raise Interrupted(f"pulumi {words[0]} was interrupted")
         if status != 0:
@@ -230,6 +230,21 @@ class Stack:
             folder.unlink()  # link to another cache
         if not folder.exists():
             folder.symlink_to(cached)
+
+    def _reject_copy(self) -> None:
+        """Reject a state whose lab is in another folder that exists: Pulumi would remove the lab of that checkout.
+
+        After a checkout was moved, the folder does not exist any more.
+        """
+        roots = (
+            Path(resource["inputs"]["root"]) for resource in self.resources() if resource["type"] == SUPERVISOR_TYPE
+        )
+        other = next((root for root in roots if root != self.root and root.exists()), None)
+        if other is not None:
+            raise LabError(
+                f"{PROJECT} is a copy of the checkout whose lab is in {other}, which this command would remove; remove "
+                f"the copied state: rm -r {STATE}"
+            )
 
     def _release_stale_locks(self) -> None:
         """Release locks of killed updates, which Pulumi itself never does."""

@@ -76,6 +76,12 @@ def run_lineage(*words):
     return result.exit_code, result.stdout, result.stderr
 
 
+def candidate(tmp_path, *fields):
+    file = tmp_path / "orders.avsc"
+    file.write_text(json.dumps({"type": "record", "name": "Order", "fields": list(fields)}))
+    return file
+
+
 def test_check_of_a_file(tmp_path):
     file = tmp_path / "events.ndjson"
     file.write_text("".join(json.dumps(content) + "\n" for content in events()))
@@ -286,3 +292,217 @@ def test_cause_rejects_periods_that_are_none(url, words, message):
     code, _, error = run_lineage("cause", "sales/stats#total", *words, "--url", url)
     assert code == 2
     assert message in error
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory):
+    """Service with topic orders (key, price) -> sales/orders, with tags and an owner -> a tile of a dashboard."""
+    tags = {"tags": [{"key": "PII", "value": "true", "source": "USER", "field": "price"}]}
+    owner = {"owners": [{"name": "Finance", "type": "TEAM"}]}
+    orders = dataset(
+        "sales/orders",
+        LAKE,
+        "price",
+        columnLineage={"fields": {"price": {"inputFields": [edge("orders", "price", KAFKA)]}}},
+        tags=tags,
+        ownership=owner,
+    )
+    tile = dataset(
+        "revenue",
+        "dashboard://sales",
+        "total",
+        columnLineage={"fields": {"total": {"inputFields": [edge("sales/orders", "price")]}}},
+    )
+    with running_service(tmp_path_factory.mktemp("owned")) as service:
+        for content in (
+            event("etl", 0, [dataset("orders", KAFKA, "key", "price")], [orders]),
+            event("tile", 10, [dataset("sales/orders")], [tile], run=2),
+        ):
+            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
+                pass
+        yield service.url
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ("dashboard", "dashboard://sales/revenue"),
+        ("tag:pii", "s3://warehouse/sales/orders#price"),
+        ("owner:finance", "s3://warehouse/sales/orders"),
+        ("namespace:dashboard://", "dashboard://sales/revenue"),
+    ],
+)
+def test_impact_fails_on_what_a_rule_forbids(owned, rule, found):
+    code, text, _ = run_lineage("impact", "orders#price", "--url", owned, "--fail-on", rule)
+    assert code == 1
+    assert f"  breaks {rule}: {found}\n" in text
+    assert "impact of kafka://kafka:9092/orders#price" in text
+
+
+@pytest.mark.parametrize("rule", ["tag:secret", "owner:nobody", "namespace:postgres://"])
+def test_impact_passes_if_no_rule_matches(owned, rule):
+    code, text, _ = run_lineage("impact", "orders#price", "--url", owned, "--fail-on", rule)
+    assert code == 0
+    assert "breaks" not in text
+
+
+def test_a_column_that_nothing_reads_breaks_no_dashboard(owned):
+    assert run_lineage("impact", "orders#key", "--url", owned, "--fail-on", "dashboard")[0] == 0
+
+
+def test_an_unknown_rule_is_named(owned):
+    code, _, error = run_lineage("impact", "orders#price", "--url", owned, "--fail-on", "colour:red")
+    assert code == 2
+    assert "invalid rule 'colour:red': dashboard, tag:KEY, owner:NAME or namespace:TEXT" in error
+
+
+def test_impact_of_a_candidate_schema_is_that_of_the_columns_it_changes(owned, tmp_path):
+    file, report = (
+        candidate(tmp_path, {"name": "cost", "type": "string", "aliases": ["price"]}),
+        tmp_path / "impact.json",
+    )
+    code, text, _ = run_lineage("impact", "orders", "--url", owned, "--change", file, "--json", report)
+    assert code == 1  # without rules, every consumer counts
+    assert "dropped: kafka://kafka:9092/orders#key\n" in text
+    assert "renamed to cost: kafka://kafka:9092/orders#price\n" in text
+    changes = json.loads(report.read_text())["changes"]
+    assert [each["change"] for each in changes] == ["dropped:", "renamed to cost:"]
+    reached = {each["name"] for each in changes[1]["impact"]["datasets"]}
+    assert {"sales/orders", "revenue"} <= reached
+
+
+def test_a_candidate_that_only_adds_columns_breaks_nothing(owned, tmp_path):
+    fields = [{"name": name, "type": ["null", "string"]} for name in ("key", "price", "discount")]
+    code, text, _ = run_lineage("impact", "orders", "--url", owned, "--change", candidate(tmp_path, *fields))
+    assert (code, text) == (0, "the candidate drops, renames and retypes no column\n")
+
+
+def test_a_retyped_column_breaks_the_dashboard_that_shows_it(owned, tmp_path):
+    file = candidate(tmp_path, {"name": "key", "type": "string"}, {"name": "price", "type": "long"})
+    code, text, _ = run_lineage("impact", "orders", "--url", owned, "--change", file, "--fail-on", "dashboard")
+    assert code == 1
+    assert "int64 instead of string: kafka://kafka:9092/orders#price\n" in text
+    assert "  breaks dashboard: dashboard://sales/revenue\n" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("nothing", "not JSON"),
+        ("[]", "not a record schema"),
+        ('{"type": "record", "fields": [{}]}', "a field without a name"),
+    ],
+)
+def test_an_invalid_candidate_is_explained(owned, tmp_path, content, message):
+    file = tmp_path / "orders.avsc"
+    file.write_text(content)
+    code, _, error = run_lineage("impact", "orders", "--url", owned, "--change", file)
+    assert code == 2
+    assert message in " ".join(error.split())
+
+
+def test_a_candidate_needs_a_dataset(owned, tmp_path):
+    code, _, error = run_lineage("impact", "orders#price", "--url", owned, "--change", candidate(tmp_path))
+    assert code == 2
+    assert "--change needs a dataset, not a column" in error
+
+
+def sql_event(minute, query, run):
+    """Event of a run of `stats` whose code is `query`."""
+    totals = {"fields": {"total": {"inputFields": [edge("sales/orders", "price", subtype="AGGREGATION")]}}}
+    made = event(
+        "stats",
+        minute,
+        [dataset("sales/orders", LAKE, "price")],
+        [dataset("sales/stats", LAKE, "total", columnLineage=totals)],
+        run=run,
+    )
+    made["job"]["facets"] = {"sql": {**FACET, "query": query}}
+    started = {**made, "eventType": "START", "eventTime": f"2026-01-01T00:{minute - 1:02}:30Z"}
+    return [started, made]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    """Service with topic orders -> sales/orders -> sales/stats, whose SQL and input schema change at minute 20."""
+    owners = {"owners": [{"name": "finance", "type": "TEAM"}]}
+    etl = {"fields": {"price": {"inputFields": [edge("orders", "price", KAFKA)]}}}
+    first = dataset("sales/orders", LAKE, "price", columnLineage=etl, ownership=owners)
+    second = dataset("sales/orders", LAKE, "price", "currency", columnLineage=etl, ownership=owners)
+    contents = [
+        event("etl", 0, [dataset("orders", KAFKA, "price")], [first]),
+        *sql_event(10, "SELECT sum(price) FROM orders", 2),
+        event("etl", 20, [dataset("orders", KAFKA, "price")], [second], run=3),
+        *sql_event(30, "SELECT sum(price) / 100 FROM orders <b>", 4),
+    ]
+    with running_service(tmp_path_factory.mktemp("audited")) as service:
+        for content in contents:
+            with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
+                pass
+        yield service.url
+
+
+def provenance(url, tmp_path, *words):
+    file = tmp_path / "provenance.json"
+    code, text, error = run_lineage("provenance", "sales/stats#total", "--url", url, "--json", file, *words)
+    assert code == 0, error
+    return json.loads(file.read_text()), text
+
+
+def test_provenance_names_sources_jobs_runs_and_owners(audited, tmp_path):
+    document, text = provenance(audited, tmp_path)
+    assert "  source kafka://kafka:9092/orders\n" in text
+    assert document["sha256"] in text
+    assert {(row["name"], row["isSource"]) for row in document["datasets"]} == {
+        ("orders", True),
+        ("sales/orders", False),
+        ("sales/stats", False),
+    }
+    jobs = {row["name"]: row for row in document["jobs"]}
+    assert jobs["stats"]["run"].endswith("4")
+    assert jobs["stats"]["state"] == "COMPLETED"
+    assert jobs["stats"]["code"] == "SELECT sum(price) / 100 FROM orders <b>"
+    orders = next(row for row in document["datasets"] if row["name"] == "sales/orders")
+    assert orders["owners"] == ["finance"]
+    assert [field["name"] for field in orders["schema"]] == ["price", "currency"]
+
+
+def test_provenance_of_a_past_time_has_the_code_and_schema_of_then(audited, tmp_path):
+    document, _ = provenance(audited, tmp_path, "--at", "2026-01-01T00:15:00Z")
+    jobs = {row["name"]: row for row in document["jobs"]}
+    assert (jobs["stats"]["run"][-1], jobs["stats"]["code"]) == ("2", "SELECT sum(price) FROM orders")
+    orders = next(row for row in document["datasets"] if row["name"] == "sales/orders")
+    assert [field["name"] for field in orders["schema"]] == ["price"]
+
+
+def test_a_run_that_had_not_ended_at_the_time_was_running(audited, tmp_path):
+    document, _ = provenance(audited, tmp_path, "--at", "2026-01-01T00:29:45Z")
+    stats = next(row for row in document["jobs"] if row["name"] == "stats")
+    assert (stats["run"][-1], stats["state"], stats["endedAt"]) == ("4", "RUNNING", None)
+
+
+def test_an_altered_document_is_found(audited, tmp_path):
+    provenance(audited, tmp_path)
+    file = tmp_path / "provenance.json"
+    assert run_lineage("provenance", "--check", file)[0] == 0
+    document = json.loads(file.read_text())
+    document["jobs"][0]["owners"] = ["somebody else"]
+    file.write_text(json.dumps(document))
+    code, _, error = run_lineage("provenance", "--check", file)
+    assert code == 2
+    assert "was altered" in error
+
+
+def test_the_page_of_a_document_escapes_what_it_quotes(audited, tmp_path):
+    page = tmp_path / "provenance.html"
+    document, _ = provenance(audited, tmp_path, "--html", page)
+    text = page.read_text()
+    assert document["sha256"] in text
+    assert "orders &lt;b&gt;" in text
+    assert "<b>" not in text
+
+
+def test_provenance_needs_a_node_or_a_document(audited):
+    code, _, error = run_lineage("provenance", "--url", audited)
+    assert code == 2
+    assert "name a dataset or column" in error

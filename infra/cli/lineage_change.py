@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab lineage impact --change FILE --fail-on RULE`: what a change breaks, as an exit code for CI."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from infra.cli.lineage_client import find_node, get_json
+from infra.cli.lineage_reach import render_reach
+from infra.errors import LabError
+from lineage.checks.impact import (
+    Affected,
+    ColumnChange,
+    Rule,
+    SchemaError,
+    affected,
+    changed_columns,
+    read_candidate,
+)
+from lineage.checks.node_lookup import Node
+
+NO_CHANGE = "the candidate drops, renames and retypes no column\n"
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """Impact of one change.
+
+    Attributes:
+        title: what changes.
+        reach: response of `/api/v1/impact`.
+        affected: what the rules match in it.
+    """
+
+    title: str
+    reach: Mapping[str, Any]
+    affected: Sequence[Affected]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Impact of all changes; without rules, every consumer counts."""
+
+    changes: Sequence[Assessed]
+    has_rules: bool
+
+    @property
+    def is_refused(self) -> bool:
+        """True if a rule matches, or without rules, if a change of the schema has consumers."""
+        if self.has_rules:
+            return any(each.affected for each in self.changes)
+        return any(each.reach["datasets"] or each.reach["jobs"] for each in self.changes)
+
+    def text(self) -> str:
+        """Return the impact of each change, and what the rules match."""
+        if not self.changes:
+            return NO_CHANGE
+        parts = []
+        for each in self.changes:
+            parts.append(render_reach(each.title, each.reach))
+            parts += [
+                f"  breaks {found.rule}: {found.what}{'' if found.certain else ' (perhaps)'}\n"
+                for found in each.affected
+            ]
+        return "".join(parts)
+
+    def json(self) -> str:
+        """Return the changes as JSON text: title, impact, and rules with what they match."""
+        rows = [
+            {
+                "change": each.title,
+                "impact": each.reach,
+                "affected": [
+                    {"rule": str(found.rule), "what": found.what, "certain": found.certain} for found in each.affected
+                ],
+            }
+            for each in self.changes
+        ]
+        return json.dumps({"changes": rows}, indent=2) + "\n"
+
+
+def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str], depth: int | None) -> Assessment:
+    """Return the impact of a dataset or column, or of what a candidate schema changes.
+
+    Raises:
+        LabError: the node, the schema or a rule is invalid, or the service does not respond.
+    """
+    try:
+        parsed = [Rule.parse(text) for text in rules]
+    except ValueError as error:
+        raise LabError(f"--fail-on: {error}") from error
+    node = find_node(service, name)
+    nodes = [("impact of", node)]
+    if candidate is not None:
+        nodes = [(f"{each.how}:", node._replace(field=each.column)) for each in _changes(service, node, candidate)]
+    summaries = get_json(service, "/api/v1/summaries") if parsed and nodes else {"datasets": [], "jobs": []}
+    limit = {} if depth is None else {"depth": str(depth)}
+    assessed = []
+    for title, each in nodes:
+        reach = get_json(service, "/api/v1/impact", nodeId=each.id, **limit)
+        assessed.append(Assessed(title, reach, affected(parsed, reach, summaries)))
+    return Assessment(assessed, bool(parsed))
+
+
+def _changes(service: str, node: Node, candidate: Path) -> list[ColumnChange]:
+    if node.field is not None:
+        raise LabError(f"--change needs a dataset, not a column: {node.namespace}/{node.name}")
+    try:
+        fields = read_candidate(candidate.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise LabError(f"cannot read {candidate}: {error}") from error
+    except SchemaError as error:
+        raise LabError(f"{candidate}: {error}") from error
+    path = f"/api/v1/namespaces/{quote(node.namespace, safe='')}/datasets/{quote(node.name, safe='')}"
+    current = {row["name"]: row.get("type") or "" for row in get_json(service, path)["fields"]}
+    if not current:
+        raise LabError(f"the schema of {node} is not known: no event has named its columns yet")
+    return changed_columns(current, fields)
