@@ -5,6 +5,7 @@ import csv
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import urlopen
@@ -280,10 +281,14 @@ def test_arrow_keys_follow_edges_and_enter_opens_details(visit):
 
 def test_only_its_lineage_hides_other_nodes_and_the_back_button_undoes_it(visit):
     visit.open(node=STATS)
+    # Cards outside of the view have no button: the label of the drawing counts all of them.
+    whole = visit.page.locator('canvas[aria-label^="Lineage graph: "]').first.get_attribute("aria-label")
+    all_cards = visit.page.locator(f'canvas[aria-label="{whole}"]')
     visit.page.get_by_role("button", name="Only its lineage").click()
-    visit.card("dataset:s3://archive:topics/orders").wait_for(state="detached")
+    all_cards.wait_for(state="detached")
+    visit.card(STATS).wait_for(state="attached")
     visit.page.go_back()
-    visit.card("dataset:s3://archive:topics/orders").wait_for(state="attached")
+    all_cards.wait_for(state="attached")
 
 
 def test_nodes_beyond_the_budget_are_grouped_and_groups_expand(browser, empty):
@@ -585,3 +590,41 @@ def test_runs_of_a_dag_are_shown_as_a_tree_with_a_time_line(browser, empty, cont
         assert visit.page.locator(".run-bar.completed").count() == 3
         visit.page.get_by_role("link", name="extract").click()
         visit.page.get_by_label("Details").get_by_role("heading", name="extract").wait_for()
+
+
+def test_what_depends_on_a_failed_check_is_suspect_until_it_passes(browser, empty, contract):
+    now = datetime.now(UTC)
+    names = ("checked", "derived", "tile")
+
+    def events(success: bool, second: int):
+        for number, (source, target) in enumerate(pairwise(names)):
+            event = run_event(JOB_NAMESPACE, etl_of(contract), "COMPLETE", run_id(second + number), now)
+            event["job"]["name"] = f"make {target}"
+            event["inputs"], event["outputs"] = (
+                [{"namespace": "s3://lake", "name": source}],
+                [{"namespace": "s3://lake", "name": target}],
+            )
+            yield event
+        tested = {"namespace": "s3://lake", "name": names[0]}
+        assertion = {"assertion": "unique", "column": "id", "success": success}
+        tested["inputFacets"] = {"dataQualityAssertions": facet(assertions=[assertion])}
+        check = run_event(
+            JOB_NAMESPACE, etl_of(contract), "COMPLETE", run_id(second + 9), now + timedelta(seconds=second)
+        )
+        check["job"]["name"], check["inputs"], check["outputs"] = "check", [tested], []
+        yield check
+
+    ids = [f"dataset:s3://lake:{name}" for name in names]
+    empty.send(*events(success=False, second=10))
+    with visiting(browser, empty.url) as visit:
+        visit.open()
+        for node in ids:
+            visit.page.locator(f'[data-node="{node}"][aria-label$=", suspect"]').wait_for(state="attached")
+        visit.open(node=ids[2])
+        details = visit.page.get_by_label("Details")
+        details.get_by_text("data quality checks of checked failed").wait_for()
+        details.get_by_role("link", name="checked").first.click()
+        details.get_by_text("its data quality checks failed").wait_for()
+        empty.send(*events(success=True, second=30))
+        visit.page.locator(f'[data-node="{ids[2]}"]:not([aria-label$=", suspect"])').wait_for(state="attached")
+        details.get_by_text("its data quality checks failed").wait_for(state="detached")

@@ -2,6 +2,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
+import { suspectDatasets } from "../model/suspects";
 import { GraphWorkerClient } from "../worker/client";
 import type { LoadedGraph } from "../worker/graphWorker";
 import { RequestError, setRequestKey } from "../api";
@@ -42,6 +43,9 @@ export const graph = signal<Graph>(EMPTY_GRAPH);
 
 /** 1 for each node of `graph` that is over. */
 export const inactive = signal<Uint8Array>(new Uint8Array(0));
+
+/** Datasets of `graph` that are suspect -> the dataset whose checks failed. */
+export const suspects = computed(() => suspectDatasets(graph.value, inactive.value));
 
 /** Diff status of the nodes and edges of `graph`; null without a comparison. */
 export const diffStatuses = signal<DiffStatuses | null>(null);

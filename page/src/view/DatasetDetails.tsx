@@ -5,7 +5,7 @@ import type { GraphNode } from "../model/graph";
 import { apiPath } from "../model/ids";
 import { displayText } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
-import { graph } from "../state/store";
+import { graph, nodeIndexById, suspects } from "../state/store";
 import { formatAge, formatBytes, formatTime, formatNumber } from "./format";
 import { Icon, Link, NodeLink, Section, Table } from "./components";
 import { useResource } from "./useResource";
@@ -53,8 +53,10 @@ export function DatasetDetails({ node }: { readonly node: GraphNode }) {
   const activity = useResource<ActivityResponse>(`${path}/activity?limit=20`, graph.value);
   if (dataset.error) return <p class="error">{dataset.error}</p>;
   if (!dataset.value) return <p class="faint">Loading …</p>;
+  const cause = suspects.value.get(node.id);
   return (
     <>
+      {cause !== undefined && <Suspicion node={node} cause={cause} />}
       <Section title={`Columns (${dataset.value.fields.length})`}>
         <Columns node={node} fields={dataset.value.fields} />
       </Section>
@@ -73,6 +75,23 @@ export function DatasetDetails({ node }: { readonly node: GraphNode }) {
         <pre tabIndex={0}>{JSON.stringify(dataset.value.facets, null, 2)}</pre>
       </Section>
     </>
+  );
+}
+
+/** Says that a dataset is suspect, and links to the one whose checks failed. */
+function Suspicion({ node, cause }: { readonly node: GraphNode; readonly cause: string }) {
+  const at = nodeIndexById.value.get(cause);
+  return (
+    <p class="suspicion" role="status">
+      <Icon name="suspect" size={16} /> Suspect:{" "}
+      {cause === node.id || at === undefined ? (
+        "its data quality checks failed"
+      ) : (
+        <>
+          data quality checks of <Link to={{ node: cause }}>{displayText(graph.value.nodes[at].name)}</Link> failed
+        </>
+      )}
+    </p>
   );
 }
 

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { Graph } from "../model/graph";
 import { collapse, type CollapsedGraph, fullTitle, type Grouping, GROUPINGS } from "../model/groups";
 import { selectGraph } from "../model/selection";
-import { navigate, graph, diffStatuses, inactive, nodeIndexById, provisionalStates, route, currentState } from "../state/store";
+import { navigate, graph, diffStatuses, inactive, nodeIndexById, provisionalStates, suspects, route, currentState } from "../state/store";
 import { DiffControls } from "./DiffControls";
 import { Details } from "./Details";
 import { DiagramView } from "./DiagramView";
@@ -28,8 +28,8 @@ export function GraphView() {
     return collapse(selected.nodes, { budget, by, open: new Set([...open, ...enclosing]), closed: new Set(closed) });
   }, [selected, node, by, open, closed, budget]);
   const diagram = useMemo(
-    () => graphDiagram(selected, collapsed, currentState, statuses, selectedInactive),
-    [selected, collapsed, statuses, selectedInactive, provisionalStates.value],
+    () => graphDiagram(selected, collapsed, currentState, statuses, selectedInactive, suspects.value),
+    [selected, collapsed, statuses, selectedInactive, provisionalStates.value, suspects.value],
   );
 
   const pick = (id: string | null) => {

@@ -19,6 +19,8 @@ export interface Card {
   readonly streaming: boolean;
   readonly state: State;
   readonly masked: boolean;
+  /** True for datasets with failed data quality checks, and those derived from them. */
+  readonly suspect?: boolean;
   /** Diff status, if the diagram shows a comparison. */
   readonly diffStatus?: DiffStatus | undefined;
   /** True for jobs and datasets that are over: drawn translucent. */
@@ -74,11 +76,12 @@ export function graphDiagram(
   stateOf: (node: GraphNode) => State,
   statuses: DiffStatuses | null = null,
   inactive: Uint8Array = new Uint8Array(graph.nodes.length),
+  suspects: ReadonlyMap<string, string> = new Map(),
 ): Diagram {
   const cards = items.map((item) =>
     item.group
-      ? groupCard(graph, item.group, stateOf, statuses, inactive)
-      : nodeCard(graph.nodes[item.node], stateOf, statuses?.nodes[item.node], inactive[item.node] === 1),
+      ? groupCard(graph, item.group, stateOf, statuses, inactive, suspects)
+      : nodeCard(graph.nodes[item.node], stateOf, statuses?.nodes[item.node], inactive[item.node] === 1, suspects),
   );
   const from = graph.from.map((node) => itemByNode[node]);
   const to = graph.to.map((node) => itemByNode[node]);
@@ -150,6 +153,7 @@ function nodeCard(
   stateOf: (node: GraphNode) => State,
   diffStatus: DiffStatus | undefined,
   inactive: boolean,
+  suspects: ReadonlyMap<string, string>,
 ): Card {
   const state = stateOf(node);
   const engine = ENGINE_NAMES[node.engine];
@@ -159,6 +163,7 @@ function nodeCard(
     node.kind === "job" && state !== "none" ? state : "",
     node.tags.map((tag) => `tag ${tag}`).join(", "),
     inactive ? (node.kind === "job" ? "inactive" : "unused") : "",
+    suspects.has(node.id) ? "suspect" : "",
     diffStatus ?? "",
   ];
   return {
@@ -171,6 +176,7 @@ function nodeCard(
     streaming: node.streaming,
     state,
     masked: node.masked.length > 0,
+    suspect: suspects.has(node.id),
     diffStatus,
     inactive,
     label: `${displayText(node.namespace)}/${displayText(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
@@ -200,12 +206,17 @@ function groupCard(
   stateOf: (node: GraphNode) => State,
   statuses: DiffStatuses | null,
   inactive: Uint8Array,
+  suspects: ReadonlyMap<string, string>,
 ): Card {
   const active = group.members.filter((member) => inactive[member] === 0);
   const states = countBy((active.length > 0 ? active : group.members).map((member) => stateOf(graph.nodes[member])));
   const state = STATES_BY_SEVERITY.find((known) => states.has(known)) ?? "none";
   const count = `${group.members.length} ${group.kind === "mixed" ? "nodes" : `${group.kind}s`}`;
-  const problems = PROBLEM_STATES.filter((known) => states.has(known)).map((known) => `${states.get(known)} ${known}`);
+  const suspect = group.members.filter((member) => suspects.has(graph.nodes[member].id)).length;
+  const problems = [
+    ...PROBLEM_STATES.filter((known) => states.has(known)).map((known) => `${states.get(known)} ${known}`),
+    ...(suspect > 0 ? [`${suspect} suspect`] : []),
+  ];
   const memberStatuses = group.members.map((member) => statuses?.nodes[member]);
   const changes = countStatuses(memberStatuses);
   const changeTexts = changes.map(([status, number]) => `${number} ${status}`);
@@ -220,6 +231,7 @@ function groupCard(
     streaming: false,
     state,
     masked: false,
+    suspect: suspect > 0,
     diffStatus: combinedStatus(memberStatuses),
     inactive: active.length === 0,
     label: `Group ${fullTitle(group)}: ${about}; select to expand`,

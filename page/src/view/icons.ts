@@ -2,7 +2,7 @@
 import type { Engine } from "../model/engines";
 
 /** SVG paths for a 24 × 24 view box and a stroke width of 2. They avoid trademarked logos. */
-export const ICONS: Readonly<Record<Engine | "lock" | "stream" | "group" | "column", string>> = {
+export const ICONS: Readonly<Record<Engine | "lock" | "suspect" | "stream" | "group" | "column", string>> = {
   // A broker and its clients.
   kafka:
     "M7 12a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0M12 12l4-4M12 12l4 4M16 6.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M16 17.5a2 2 0 1 0 4 0a2 2 0 1 0-4 0M9.5 9.5V4M9.5 14.5V20",
@@ -36,6 +36,7 @@ export const ICONS: Readonly<Record<Engine | "lock" | "stream" | "group" | "colu
   model: "M4 7a2 2 0 1 0 4 0a2 2 0 1 0-4 0M4 17a2 2 0 1 0 4 0a2 2 0 1 0-4 0M16 12a2 2 0 1 0 4 0a2 2 0 1 0-4 0M8 7l8 5l-8 5",
   // A table.
   lake: "M4 5h16v14H4zM4 10h16M4 14.5h16M10 5v14",
+  suspect: "M12 4 2.5 20h19zM12 10v5M12 17.3v.4",
   lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
   stream: "M4 7l5 5l-5 5M11 7l5 5l-5 5",
   group: "M4 8h12v12H4zM8 8V4h12v12h-4",

@@ -78,7 +78,7 @@ function paintIcon(
   context.restore();
 }
 
-/** Draw the badges at the right end: state, masking, streaming. Returns their width. */
+/** Draw the badges at the right end: state, suspicion, masking, streaming. Returns their width. */
 function paintBadges(
   context: CanvasRenderingContext2D,
   card: Card,
@@ -90,6 +90,10 @@ function paintBadges(
   if (card.state !== "none") {
     width += 22;
     paintState(context, card.state, left + WIDTH - width + 4, top + HEIGHT / 2, palette);
+  }
+  if (card.suspect) {
+    width += 20;
+    paintIcon(context, "suspect", left + WIDTH - width - 4, top + HEIGHT / 2 - 9, 18, palette.states.stale);
   }
   if (card.masked) {
     width += 18;
