@@ -5,6 +5,8 @@ from infra.errors import SettingsError
 from infra.model import Address, Endpoint, Lab, Part, Site
 from infra.project import NAME
 from infra.services.connect import connectors, user_connectors
+from infra.services.dbt import settings as dbt_settings
+from infra.services.dbt import task as dbt_task
 from infra.services.definition import Draft, Pipeline
 from infra.services.discovery import definitions
 from infra.services.external import reject_loopback
@@ -24,6 +26,7 @@ PIPELINE: tuple[Pipeline, ...] = (
     connectors.pipeline,
     user_connectors.pipeline,
     spark_jobs.pipeline,
+    dbt_task.pipeline,
     flink_jobs.pipeline,
     flink_user_jobs.pipeline,
     spark_user_jobs.pipeline,
@@ -35,6 +38,7 @@ PIPELINE_SETTINGS = (
     spark_settings.SparkSettings,
     spark_jobs.EtlSettings,
     spark_medallion.MedallionSettings,
+    dbt_settings.DbtSettings,
 )
 """Settings sections of the pipeline's parts."""
 

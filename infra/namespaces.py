@@ -21,6 +21,12 @@ POSTGRES_NAMESPACE = "postgres://postgres:5432"
 CATALOG_NAME = "lake"
 """Name of the Iceberg catalog in the SQL of every engine (`lake.sales.orders`)."""
 
+SQL_ENGINE_PATTERNS = (rf"^duckdb://(?!(.*/)?{CATALOG_NAME}(\.[^/]*)?$)", "^trino://")
+"""Namespaces of engines that name a table `lake.sales.orders`, the catalog being mounted as `lake`.
+
+DuckDB names the catalog of a database file after the file: in `lake.duckdb`, `lake` is not the Iceberg catalog.
+"""
+
 WAREHOUSE_BUCKET = WAREHOUSE_NAMESPACE.removeprefix("s3://")
 ARCHIVE_BUCKET = ARCHIVE_NAMESPACE.removeprefix("s3://")
 CHECKPOINT_BUCKET = "checkpoints"
@@ -45,6 +51,12 @@ TABLE_ENRICHED_ORDERS = "sales.enriched_orders"
 TABLE_SUPPLIER_ACTIVITY = "sales.supplier_activity"
 """Tables that the optional medallion jobs write."""
 
+MARTS_SCHEMA = "marts"
+"""Schema of the tables that the optional dbt project writes."""
+
+DASHBOARD_NAMESPACE = "dashboard://sales"
+"""Namespace of the tiles of the optional dashboard."""
+
 TABLE_RAW_ORDERS = "raw.orders"
 TABLE_RAW_BIDS = "raw.bids"
 RAW_TABLES = {TOPIC_ORDERS: TABLE_RAW_ORDERS, TOPIC_BIDS: TABLE_RAW_BIDS}
@@ -59,6 +71,8 @@ JOB_SUPPLIER_STATS = "supplier_stats"
 JOB_ENRICHED_ORDERS = "enriched_orders"
 JOB_SUPPLIER_ACTIVITY = "supplier_activity"
 JOB_LAKE_MAINTENANCE = "lake_maintenance"
+JOB_DBT_BUILD = "dbt_build"
+JOB_DASHBOARD = "sales_dashboard"
 JOB_SUPPLIER_WINDOWS = "supplier_windows"
 JOB_ICEBERG_INGESTION = "iceberg_ingestion"
 JOB_ORDERS_SOURCE = "orders_source"
@@ -155,5 +169,12 @@ def lineage_service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[
             {"canonical": WAREHOUSE_NAMESPACE, "patterns": [f"^s3[an]?://{WAREHOUSE_BUCKET}/?$"]},
             {"canonical": ARCHIVE_NAMESPACE, "patterns": [f"^s3[an]?://{ARCHIVE_BUCKET}/?$"]},
         ],
-        "catalogs": [{"name": CATALOG_NAME, "uri": catalog_url, "warehouse": WAREHOUSE_NAMESPACE}],
+        "catalogs": [
+            {
+                "name": CATALOG_NAME,
+                "uri": catalog_url,
+                "warehouse": WAREHOUSE_NAMESPACE,
+                "aliases": [{"patterns": list(SQL_ENGINE_PATTERNS)}],
+            }
+        ],
     }

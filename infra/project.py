@@ -13,7 +13,14 @@ NAME = "lineage-lab"
 PROJECT = Path(__file__).resolve().parent.parent
 """Root of the checkout."""
 
-SOURCE_ROOTS = (".", "integrations/common", "integrations/spark", "integrations/flink")
+SOURCE_ROOTS = (
+    ".",
+    "integrations/common",
+    "integrations/spark",
+    "integrations/flink",
+    "integrations/sql",
+    "integrations/dbt",
+)
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""
 
 VERSION_FILE = PROJECT / "VERSION"

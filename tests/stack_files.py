@@ -21,8 +21,8 @@ REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEv
 
 CONFIG: Mapping[str, Mapping[str, str]] = {
     # With keys, which every emitter, command and the page must then send; the other labs have none.
-    SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true", "lineageKeys": "true"},
-    SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true"},
+    SMOKE: {"portOffset": "10000", "shopRate": "50", "flink": "true", "lineageKeys": "true", "dashboard": "true"},
+    SMOKE_DOCKER: {"target": "docker", "portOffset": "12500", "shopRate": "50", "flink": "true", "dashboard": "true"},
     SMOKE_KUBERNETES: {
         **REDUCED,
         "target": "kubernetes",

@@ -16,7 +16,7 @@ class Java:
         heap_mib: maximum heap (-Xmx), MiB.
         options: further JVM options, including system properties.
         jar: path of a user-supplied jar that replaces the component as class path; empty for none.
-        class_path: locations of the jars in the component's folder, separated by `:`.
+        class_path: locations of the jars, in the component's folder or absolute, separated by `:`.
         runtime: major version of the Java runtime; 17 and 21 come with the lab's prerequisites and packages, any other
             one is a JDK of the machine (`infra.toolchain.prerequisites.find_java_release`).
         components: further components whose folders the program reads at run time.
@@ -49,7 +49,7 @@ class Python:
     args: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    environment: Literal["kit", "spark"] = "kit"
+    environment: Literal["kit", "spark", "dbt", "dashboard"] = "kit"
     components: tuple[str, ...] = ()
     java: bool = False
 

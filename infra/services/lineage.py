@@ -34,7 +34,7 @@ PAGE = "page"
 CONTRACT_FILE = "jobs/lineage_contract.yaml"
 CONTRACT = PROJECT / CONTRACT_FILE
 
-EMITTER_SECRETS = {"LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY}
+EMITTER_SECRETS: dict[str, str] = {"LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY}
 """Environment variable of the lab's own emitters with their key, which they always send."""
 
 SERVICE_SECRETS = {

@@ -4,9 +4,10 @@
 from collections.abc import Mapping
 
 from infra.model import Service, Site
+from infra.services.dbt import settings as dbt
 from infra.services.definition import ServiceDefinition
 from infra.services.discovery import definitions
-from infra.services.spark.medallion import features
+from infra.services.spark import medallion
 from infra.settings import Settings
 
 
@@ -15,7 +16,7 @@ def enabled_features(settings: Settings) -> frozenset[str]:
     services = frozenset(
         definition.feature for definition in definitions() if definition.feature and definition.requested(settings)
     )
-    return services | features(settings)
+    return services | medallion.features(settings) | dbt.features(settings)
 
 
 def overview(site: Site, settings: Settings, services: Mapping[str, Service], contract: str) -> dict[str, object]:

@@ -190,7 +190,7 @@ class Launcher:
         if run.jar:
             return str(user_path(self.project, run.jar))
         folder = self.programs.component(run.component)
-        return ":".join(f"{folder}/{place}" for place in run.class_path.split(":"))
+        return ":".join(str(folder / place) for place in run.class_path.split(":"))
 
     def _program(self, run: Binary) -> Path:
         if run.component:

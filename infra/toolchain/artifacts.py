@@ -54,12 +54,15 @@ _PEAK_DISK_BYTES = {
 
 COMPONENTS = frozenset(pins.COMPONENTS)
 ALL_ARTIFACTS = (
-    COMPONENTS | BINARIES.keys() | {"test", venvs.JAVA_21.name, class_data.NAME, page.NAME, schema_files.NAME}
+    COMPONENTS
+    | BINARIES.keys()
+    | {each.name for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.DBT, venvs.DASHBOARD)}
+    | {class_data.NAME, page.NAME, schema_files.NAME}
 )
 """Names that `Artifacts.setup` accepts.
 
-`spark` is both a component and an environment; `test` includes `kit` and `spark`; `class-data`, the class data archive
-of Spark's drivers, requires `spark`, installed or in the same call.
+`spark` is both a component and an environment; `test` includes `kit`, `spark` and `sql`; `class-data`, the class data
+archive of Spark's drivers, requires `spark`, installed or in the same call.
 """
 
 
@@ -152,7 +155,7 @@ class Artifacts:
         return self.binary_dir(name) / name
 
     def python(self, name: str) -> Path:
-        """Return the interpreter of a virtual environment: `kit`, `spark`, `test`. Raises ArtifactError."""
+        """Return the interpreter of a virtual environment: `kit`, `spark`, `sql`, `test`. Raises ArtifactError."""
         return self._installed_folder(self._environment_spec(name)) / "bin" / "python"
 
     def class_data(self, name: str) -> Path:
@@ -186,12 +189,9 @@ class Artifacts:
         if unknown := sorted(wanted - ALL_ARTIFACTS - {"kit"}):
             known = ", ".join(sorted(ALL_ARTIFACTS))
             raise ArtifactError("Setting up", f"unknown names: {', '.join(unknown)}", f"choose from {known}")
-        if "test" in wanted:
-            wanted.add("kit")
         specs = [self._component_spec(name) for name in sorted(wanted & COMPONENTS)]
         specs += [self._binary_spec(name) for name in BINARIES if name in wanted]
-        environments = wanted | ({"spark"} if "test" in wanted else set())
-        specs += [self._environment_spec(name) for name in venvs.ENVIRONMENTS if name in environments]
+        specs += [self._environment_spec(name) for name in venvs.with_included(wanted)]
         specs += [self._page_spec()] if page.NAME in wanted else []
         specs += [self._schemas_spec()] if schema_files.NAME in wanted else []
         return specs + ([self._class_data_spec()] if class_data.NAME in wanted else [])

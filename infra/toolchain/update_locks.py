@@ -20,11 +20,12 @@ from infra.toolchain.lock import lock_path, render
 from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import PlainProgress, Progress
-from infra.toolchain.venvs import ENVIRONMENTS, OTHER_SPARKS, REQUIREMENTS
+from infra.toolchain.venvs import ALONE, ENVIRONMENTS, REQUIREMENTS
 
 PYTHON = "python"
 _DISTRIBUTIONS = tuple(c.name for c in pins.COMPONENTS.values() if isinstance(c, pins.DistributionComponent))
-_REQUIREMENT_FILES = ("build", *ENVIRONMENTS, *_DISTRIBUTIONS)
+_TOGETHER = tuple(name for name, environment in ENVIRONMENTS.items() if environment not in ALONE)
+_REQUIREMENT_FILES = ("build", *_TOGETHER, *_DISTRIBUTIONS)
 _HEADER = "# SPDX-License-Identifier: Apache-2.0\n# Made by `python -m infra.toolchain.update_locks python`.\n"
 _UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-header", "--no-annotate")
 
@@ -48,8 +49,7 @@ def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
 def update_requirement_locks() -> list[Path]:
     """Resolve all requirement files together, for consistent versions, and write one lock for each.
 
-    The lock of `test` omits the packages of the environments that it includes. Other releases of PySpark are resolved
-    alone.
+    The lock of `test` omits the packages of the environments that it includes. Those of `ALONE` are resolved alone.
     """
     written = []
     combined = REQUIREMENTS / ".combined.txt"
@@ -67,7 +67,7 @@ def update_requirement_locks() -> list[Path]:
             written.append(path)
     finally:
         combined.unlink(missing_ok=True)
-    for environment in OTHER_SPARKS:
+    for environment in ALONE:
         path = REQUIREMENTS / f"{environment.name}.txt"
         _compile([path.with_suffix(".in")], path, [])
         path.write_text(_HEADER + "".join(_lock_entries(environment.name)), encoding="utf-8")

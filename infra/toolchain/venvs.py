@@ -3,8 +3,12 @@
 
 - `kit` runs the `lab` command, the Pulumi program and the Python services.
 - `spark` runs the Spark drivers.
-- `test` contains the additional packages of the tests; it includes the other two through a `.pth` file, so that PySpark
-  is installed once.
+- `sql` contains the query engine of `lab sql`, with that of kit through a `.pth` file; the command creates it on first
+  use.
+- `dbt` contains dbt and a query engine of its own, as images are made of one environment; the setting `dbt` needs it.
+- `dashboard` contains Streamlit and a query engine likewise; the setting `dashboard` needs it.
+- `test` contains the additional packages of the tests; it includes the other three likewise, so that PySpark is
+  installed once.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
 - `spark-3.5` and `spark-4.0` contain other releases of PySpark; only tests of the Spark integration create them.
 
@@ -18,7 +22,7 @@ import sys
 import sysconfig
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,11 +77,29 @@ class VirtualEnvironment:
 
 KIT = VirtualEnvironment("kit")
 SPARK = VirtualEnvironment("spark", build="build")
-TEST = VirtualEnvironment("test", includes=(KIT, SPARK))
+SQL = VirtualEnvironment("sql", includes=(KIT,))
+TEST = VirtualEnvironment("test", includes=(KIT, SPARK, SQL))
+DBT = VirtualEnvironment("dbt")
+DASHBOARD = VirtualEnvironment("dashboard")
 JAVA_21 = VirtualEnvironment("java21")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, TEST)}
+ALONE = (*OTHER_SPARKS, DBT, DASHBOARD)
+"""Environments whose packages no other one sees, and whose versions may differ from theirs."""
+
+ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, TEST, DBT, DASHBOARD)}
+
+
+def with_included(names: Collection[str]) -> list[str]:
+    """Return those of `names` that are environments, with the ones that they include, in order of installation."""
+    needed = {each.name for name in ENVIRONMENTS if name in names for each in _with_included(ENVIRONMENTS[name])}
+    return [name for name in ENVIRONMENTS if name in needed]
+
+
+def _with_included(environment: VirtualEnvironment) -> Iterator[VirtualEnvironment]:
+    yield environment
+    for included in environment.includes:
+        yield from _with_included(included)
 
 
 def create_venv(

@@ -26,10 +26,10 @@ PROFILES = {
         spark="kubernetes",
         spark_history=True,
     ),
-    "reduced": LabSettings(target="kubernetes", flink=False, spark="kubernetes", maintenance_every=""),
+    "reduced": LabSettings(target="kubernetes", flink=False, spark="kubernetes", maintenance_every="", dashboard=True),
     "connect": LabSettings(target="kubernetes", profile="connect"),
 }
-"""Settings of the rendered labs: every optional part, without Flink, and Kafka Connect with what it needs."""
+"""Settings of the rendered labs: every optional part; the dashboard, without Flink; Connect with what it needs."""
 
 
 @cache

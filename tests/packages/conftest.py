@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.toolchain.venvs import OTHER_SPARKS
+from infra.toolchain.venvs import ALONE
 from lineage.checks import schema_files
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ def empty_environment(tmp_path_factory):
 def _locked_versions():
     """Pins of all requirement files without their hashes, which pip refuses for wheels built here."""
     pins = {}
-    others = {f"{environment.name}.txt" for environment in OTHER_SPARKS}
+    others = {f"{environment.name}.txt" for environment in ALONE}
     for file in sorted((REPOSITORY / "requirements").glob("*.txt")):
         if file.name in others:
             continue

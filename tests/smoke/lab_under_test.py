@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+import psutil
 import pyarrow
 import pytest
 
@@ -20,7 +21,7 @@ from infra import credentials
 from infra.cli.stack_file import stack_settings
 from infra.project import PROJECT, stack_root
 from infra.settings import Settings
-from infra.targets.local.supervisor import Supervisor
+from infra.targets.local.supervisor import ROOT_VARIABLE, Supervisor
 from tests.smoke.hostile_environment import HostileEnvironment
 from tests.smoke.stores import PipelineStores
 from tests.stack_files import SMOKE, stack_file
@@ -100,6 +101,17 @@ class LabUnderTest:
     def order_counts(self, table: str) -> Counter:
         """Return the number of rows per order id in a table of the lake."""
         return Counter(self.table(table).column("order_id").to_pylist())
+
+    def processes(self) -> list[psutil.Process]:
+        """Return the running processes of the lab; `info` has `environ` and `cmdline`."""
+        found = psutil.process_iter(["environ", "cmdline"])
+        return [process for process in found if (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(self.root)]
+
+    def listening_addresses(self) -> list[Any]:
+        """Return address (`ip`, `port`) of each TCP socket on which a process of the lab listens."""
+        pids = {process.pid for process in self.processes()}
+        sockets = psutil.net_connections("tcp")
+        return [each.laddr for each in sockets if each.pid in pids and each.status == psutil.CONN_LISTEN]
 
     @property
     def read_key(self) -> str:

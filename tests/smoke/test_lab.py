@@ -41,7 +41,6 @@ from infra.project import PROJECT, PULUMI_STATE
 from infra.provider.kind import OperationContext
 from infra.provider.kinds.topic import TopicKind
 from infra.services.overview import enabled_features
-from infra.targets.local.supervisor import ROOT_VARIABLE
 from jobs.shop.orders import CURRENCIES, Mix, batch
 from lineage.checks.contract import compare, load
 from tests.openlineage_schemas import conformance_errors
@@ -92,7 +91,7 @@ def test_lab_env_configures_independent_clients(lab):
 def test_credentials_are_absent_from_state_argv_and_connector_configs(lab):
     state = list(PULUMI_STATE.rglob("*.json"))
     assert state
-    processes = [p for p in psutil.process_iter(["environ", "cmdline"]) if belongs_to_lab(p, lab)]
+    processes = lab.processes()
     assert len(processes) >= 5
     for secret in (lab.environment["AWS_SECRET_ACCESS_KEY"], lab.environment["PGPASSWORD"]):
         assert all(secret not in path.read_text() for path in state)
@@ -101,15 +100,10 @@ def test_credentials_are_absent_from_state_argv_and_connector_configs(lab):
             assert secret not in json.dumps(lab.stores.connect(f"/connectors/{connector}"))
 
 
-def belongs_to_lab(process, lab):
-    return (process.info["environ"] or {}).get(ROOT_VARIABLE) == str(lab.root)
-
-
 def test_services_listen_only_on_loopback(lab):
-    pids = {p.pid for p in psutil.process_iter(["environ"]) if belongs_to_lab(p, lab)}
-    listening = [c for c in psutil.net_connections("tcp") if c.pid in pids and c.status == psutil.CONN_LISTEN]
-    assert len(listening) >= 6
-    hosts = {ip_address(c.laddr.ip.removeprefix("::ffff:")) for c in listening}
+    addresses = lab.listening_addresses()
+    assert len(addresses) >= 6
+    hosts = {ip_address(address.ip.removeprefix("::ffff:")) for address in addresses}
     assert all(host.is_loopback for host in hosts), hosts
 
 
@@ -499,13 +493,12 @@ def assert_every_run_has_ended(exported):
 
 
 def test_down_removes_processes_ports_and_state(lab, tmp_path):
-    pids = {p.pid for p in psutil.process_iter(["environ"]) if belongs_to_lab(p, lab)}
-    ports = {c.laddr.port for c in psutil.net_connections("tcp") if c.pid in pids and c.status == "LISTEN"}
+    ports = {address.port for address in lab.listening_addresses()}
     assert len(ports) >= 6
     kept = tmp_path / "kept"
     result = lab.lab("down", "--export", str(kept))
     assert result.status == 0, result.text
-    assert [p.info["cmdline"] for p in psutil.process_iter(["environ", "cmdline"]) if belongs_to_lab(p, lab)] == []
+    assert [process.info["cmdline"] for process in lab.processes()] == []
     assert ports.isdisjoint(c.laddr.port for c in psutil.net_connections("tcp") if c.status == "LISTEN")
     assert not lab.root.exists()
     assert json.loads((kept / "graph.json").read_text())["columns"]

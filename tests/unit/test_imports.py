@@ -9,7 +9,8 @@ import pytest
 
 from infra.project import PROJECT, SOURCE_ROOTS
 
-ROOM_FOLDERS = ("infra", "jobs", "lineage", "lineagelab_common", "lineagelab_flink", "lineagelab_spark")
+INTEGRATIONS = ("lineagelab_common", "lineagelab_flink", "lineagelab_spark", "lineagelab_sql")
+ROOM_FOLDERS = ("infra", "jobs", "lineage", *INTEGRATIONS)
 
 FORBIDDEN = {
     "infra": ("jobs",),
@@ -23,8 +24,9 @@ FORBIDDEN = {
     "infra.provider": ("infra.settings", "infra.targets", "infra.services", "infra.catalog", "infra.cli"),
     "infra.toolchain": ("infra.services", "infra.targets", "infra.provider", "infra.cli", "infra.catalog"),
     "lineage": ("infra", "jobs", "lineagelab"),
-    "lineagelab_spark": ("infra", "jobs", "lineage", "lineagelab_flink"),
-    "lineagelab_flink": ("infra", "jobs", "lineage", "lineagelab_spark"),
+    "lineagelab_spark": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_sql"),
+    "lineagelab_flink": ("infra", "jobs", "lineage", "lineagelab_spark", "lineagelab_sql"),
+    "lineagelab_sql": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
 }
 """Package -> packages that it must not import; a name ends at a dot or matches as a prefix of a distribution."""
 

@@ -15,9 +15,13 @@ class LocalSite(BaseSite):
     """Site of a local stack: loopback, default ports plus the offset, the stack's folder `root`.
 
     An advertised endpoint has one listener: services and the user's programs connect to the same address.
+
+    Attributes:
+        own_id: id of the lab that is kept with its data (`infra.targets.local.lab_id`); empty for one of its path.
     """
 
     root: Path
+    own_id: str = ""
 
     def __post_init__(self) -> None:
         reject_unsafe_path("the checkout", self.root)
@@ -28,7 +32,7 @@ class LocalSite(BaseSite):
 
     @property
     def identity(self) -> str:
-        return f"{self.root} on this machine"
+        return f"{self.own_id or self.root} on this machine"
 
     @property
     def runs_images(self) -> bool:

@@ -30,6 +30,7 @@ from infra.targets.declarations import (
     resource_declaration,
 )
 from infra.targets.launch_script import Launcher
+from infra.targets.local import lab_id
 from infra.targets.local.inputs import ProbeInputs, ProcessInputs, SupervisorInputs
 from infra.targets.local.site import LocalSite
 from infra.targets.revision import revision
@@ -141,6 +142,7 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
         endpoints=ENDPOINTS,
         programs=artifacts,
         external=external_services(settings),
+        own_id=lab_id.read(root),
     )
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)

@@ -10,8 +10,10 @@ from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.errors import LabError
 from infra.model import Java, PublicImage, Service
 from infra.project import PROJECT
+from infra.services import kafka
 from infra.targets.declarations import environment_file, outputs
 from infra.targets.launch_script import Launcher
+from infra.targets.local import lab_id
 from infra.targets.local.site import LocalSite
 from infra.targets.local.target import LocalTarget
 from infra.targets.revision import revision, source_revision, with_imports
@@ -186,3 +188,28 @@ def test_of_an_own_job_only_its_own_sources_count():
 def test_a_checkout_in_an_odd_place_is_refused_with_the_reason():
     with pytest.raises(LabError, match=r"'/my labs/50%/\.lab/dev'.*a space, '%'"):
         LocalSite(root=Path("/my labs/50%/.lab/dev"), port_offset=0, endpoints=ENDPOINTS, programs=Programs())
+
+
+def identities(root):
+    site = LocalSite(root=root, port_offset=0, endpoints=ENDPOINTS, programs=Programs(), own_id=lab_id.read(root))
+    return kafka.cluster_id(site), site.identity
+
+
+def test_a_lab_keeps_its_ids_when_its_checkout_is_moved(tmp_path):
+    root = tmp_path / "before" / "dev"
+    lab_id.create(root)
+    before = identities(root)
+    (root / "services").mkdir()
+    lab_id.create(root)
+    moved = (tmp_path / "before").rename(tmp_path / "after") / "dev"
+    assert identities(moved) == before
+    other = tmp_path / "other" / "dev"
+    lab_id.create(other)
+    assert identities(other) != before
+
+
+def test_a_lab_that_was_made_without_an_id_keeps_that_of_its_path(tmp_path):
+    (tmp_path / "dev" / "services").mkdir(parents=True)
+    before = identities(tmp_path / "dev")
+    lab_id.create(tmp_path / "dev")
+    assert identities(tmp_path / "dev") == before

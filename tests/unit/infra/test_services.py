@@ -10,7 +10,7 @@ import yaml
 
 from infra.catalog import ENDPOINTS, LabSettings, build_lab, left_out
 from infra.model import Address, Binary, ClassData, Java, Listener, PublicImage, Python, Topic, components_of
-from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, WAREHOUSE_NAMESPACE
+from infra.namespaces import KAFKA_NAMESPACE, SHOP_TOPICS, SQL_ENGINE_PATTERNS, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
 from infra.services.connect import worker as connect
 from infra.services.properties import render_properties
@@ -148,9 +148,10 @@ def test_lineage_rules_contain_both_broker_addresses(lab):
     rules = json.loads(lab.service("lineage").files["rules.json"])
     kafka = next(rule for rule in rules["namespaces"] if rule["canonical"] == KAFKA_NAMESPACE)
     assert {"kafka:9092", "outside.test:9093"} <= set(kafka["hosts"])
-    assert rules["catalogs"] == [
-        {"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE_NAMESPACE}
-    ]
+    (catalog,) = rules["catalogs"]
+    aliases = catalog.pop("aliases")
+    assert catalog == {"name": "lake", "uri": "http://iceberg_catalog:8181", "warehouse": WAREHOUSE_NAMESPACE}
+    assert aliases == [{"patterns": list(SQL_ENGINE_PATTERNS)}]
 
 
 def test_files_arguments_and_variables_contain_no_secret(lab):

@@ -25,6 +25,10 @@ def snapshots():
     made.add("docker, marquez", docker_resources(docker_target(settings=docker_marquez)), like="docker")
     cluster = LabSettings(port_offset=OFFSET, spark="cluster", spark_history=True)
     made.add("local, Spark cluster", local_resources(cluster), like="local")
+    dashboard = LabSettings(port_offset=OFFSET, dashboard=True)
+    made.add("local, dashboard", local_resources(dashboard), like="local")
+    docker_dashboard = LabSettings(target="docker", port_offset=OFFSET, dashboard=True)
+    made.add("docker, dashboard", docker_resources(docker_target(settings=docker_dashboard)), like="docker")
     return made.finish()
 
 

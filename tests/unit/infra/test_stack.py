@@ -167,3 +167,28 @@ def test_pulumi_does_not_use_a_docker_context_of_the_environment(docker_stack, m
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/here.sock")
     monkeypatch.setenv("DOCKER_CONTEXT", "elsewhere")
     assert docker_stack().environment()["DOCKER_CONTEXT"] == ""
+
+
+def resources_of(monkeypatch, root):
+    monkeypatch.setattr(
+        Stack, "resources", lambda self: [{"type": "labkit:index:Supervisor", "inputs": {"root": str(root)}}]
+    )
+    monkeypatch.setattr("infra.cli.stack.STATE", root.parent.parent / "copy" / ".lab")
+    monkeypatch.setattr("infra.cli.stack.stack_root", lambda name: root.parent.parent / "copy" / ".lab" / name)
+
+
+@pytest.mark.parametrize("word", ["up", "destroy"])
+def test_a_copied_checkout_does_not_touch_the_lab_of_the_original(monkeypatch, tmp_path, word):
+    original = tmp_path / "original" / "dev"
+    original.mkdir(parents=True)
+    resources_of(monkeypatch, original)
+    with pytest.raises(LabError, match=r"is a copy of the checkout whose lab is in .*original/dev.*: rm -r "):
+        Stack("dev", None).run_pulumi(word)
+
+
+def test_a_moved_checkout_is_no_copy(monkeypatch, tmp_path):
+    resources_of(monkeypatch, tmp_path / "original" / "dev")
+    monkeypatch.setattr(Stack, "_release_stale_locks", lambda self: None)
+    monkeypatch.setattr(Stack, "environment", lambda self: dict(os.environ))
+    monkeypatch.setattr(Stack, "_pulumi_command", lambda self, words: ["true", *words])
+    Stack("dev", None).run_pulumi("up")

@@ -7,7 +7,7 @@ from infra.toolchain import lock as locks
 from infra.toolchain import pins
 from infra.toolchain.lock import Coordinate
 from infra.toolchain.maven import is_locked
-from infra.toolchain.venvs import OTHER_SPARKS
+from infra.toolchain.venvs import ALONE
 
 A, B = "a" * 64, "b" * 64
 LOG4J = Coordinate("org.apache.logging.log4j", "log4j-core", "2.25.4")
@@ -83,7 +83,7 @@ def test_committed_locks_contain_the_pinned_coordinates(name: str) -> None:
 def test_requirement_locks_have_consistent_versions_and_no_urls() -> None:
     folder = Path(__file__).parents[3] / "requirements"
     pinned: dict[str, str] = {}
-    alone = {f"{environment.name}.txt" for environment in OTHER_SPARKS}
+    alone = {f"{environment.name}.txt" for environment in ALONE}
     for path in folder.glob("*.txt"):
         text = path.read_text()
         assert "://" not in text
