@@ -14,6 +14,9 @@ MAX_REASONS = 6
 
 MAX_REASON_LENGTH = 200
 
+MAX_FAILURES = 20
+"""Maximum number of failed tests that are listed per layer, the first ones: later ones often follow from them."""
+
 
 @dataclass
 class LayerCounts:
@@ -24,15 +27,19 @@ class LayerCounts:
     skipped: int = 0
     seconds: float = 0.0
     skip_reasons: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
 
     def render(self, name: str) -> list[str]:
-        """Return a line of counts, and one line per reason for skipping."""
+        """Return a line of counts, and one line per failed test and per reason for skipping."""
         state = "ran" if self.passed + self.failed else "did not run"
         reasons = [
             f"    {count} skipped: {shorten(reason, MAX_REASON_LENGTH)}"
             for reason, count in self.skip_reasons.most_common(MAX_REASONS)
         ]
-        return [f"{name:10} {state:12} {self} ({self.seconds:.0f} s)", *reasons]
+        failures = [f"    failed: {shorten(failure, MAX_REASON_LENGTH)}" for failure in self.failures[:MAX_FAILURES]]
+        if len(self.failures) > MAX_FAILURES:
+            failures.append(f"    and {len(self.failures) - MAX_FAILURES} more failed tests")
+        return [f"{name:10} {state:12} {self} ({self.seconds:.0f} s)", *failures, *reasons]
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
@@ -77,8 +84,10 @@ class LayerReport:
         package, _, rest = case.get("classname", "").partition(".")
         layer = self._layer(rest.partition(".")[0] if package == "tests" and rest else step)
         layer.seconds += float(case.get("time", 0))
-        if case.find("failure") is not None or case.find("error") is not None:
+        failure = next((found for kind in ("failure", "error") if (found := case.find(kind)) is not None), None)
+        if failure is not None:
             layer.failed += 1
+            layer.failures.append(f"{case.get('classname')}.{case.get('name')}: {failure.get('message', '')}")
         elif (skipped := case.find("skipped")) is not None:
             layer.skipped += 1
             layer.skip_reasons[skipped.get("message", "no reason given")] += 1

@@ -80,6 +80,17 @@ class LabUnderTest:
         print(completed.stdout, file=sys.stderr)  # shown by pytest where the test fails
         return CommandResult(completed.returncode, completed.stdout)
 
+    @contextmanager
+    def running_shop(self) -> Iterator[None]:
+        """Run the shop; stop it on exit, also if a test fails, as the next ones wait for the delivery of all rows."""
+        started = self.lab("start", "shop")
+        try:
+            assert started.status == 0, started.text
+            yield
+        finally:
+            stopped = self.lab("stop", "shop")
+        assert stopped.status == 0, stopped.text
+
     @cached_property
     def environment(self) -> dict[str, str]:
         """Variables of `lab.env`."""

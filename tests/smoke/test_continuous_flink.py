@@ -43,9 +43,8 @@ TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 @pytest.fixture
 def shop(lab):
     """Run the shop for one test."""
-    assert lab.lab("start", "shop").status == 0
-    yield lab
-    lab.lab("stop", "shop")
+    with lab.running_shop():
+        yield lab
 
 
 def flink(lab, path, method="GET"):

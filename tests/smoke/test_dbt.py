@@ -36,16 +36,7 @@ def state_of(lab, job):
     return lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{job}")["latestRun"]["state"]
 
 
-@pytest.fixture(scope="module")
-def stopped_shop(lab):
-    """The lab with no new orders, so that the tables can be compared with their sources."""
-    assert lab.lab("stop", "shop").status == 0
-    yield lab
-    assert lab.lab("start", "shop").status == 0
-
-
-def test_marts_have_every_order_once(stopped_shop):
-    lab = stopped_shop
+def test_marts_have_every_order_once(lab):
     done = lab.lab("run", JOB_DBT_BUILD)
     assert done.status == 0, done.text
     facts = lab.order_counts(FACTS)
@@ -56,8 +47,7 @@ def test_marts_have_every_order_once(stopped_shop):
     assert revenue == sum(lab.table(FACTS).column("price").to_pylist())
 
 
-def test_readers_see_whole_tables_while_they_are_built(stopped_shop):
-    lab = stopped_shop
+def test_readers_see_whole_tables_while_they_are_built(lab):
     expected = len(order_ids(lab, FACTS))
     ended, seen = threading.Event(), []
 
@@ -78,8 +68,7 @@ def test_readers_see_whole_tables_while_they_are_built(stopped_shop):
     assert max(seen) <= len(order_ids(lab, TABLE_ORDERS))
 
 
-def test_a_killed_build_leaves_whole_tables_and_the_next_one_is_complete(stopped_shop):
-    lab = stopped_shop
+def test_a_killed_build_leaves_whole_tables_and_the_next_one_is_complete(lab):
     before = order_ids(lab, FACTS)
     with subprocess.Popen(**lab.command("run", JOB_DBT_BUILD)) as command:
         deadline = time.monotonic() + BUILD_SECONDS
@@ -104,8 +93,7 @@ def test_a_killed_build_leaves_whole_tables_and_the_next_one_is_complete(stopped
     assert not any(psutil.pid_exists(process.pid) for process in dbt_processes(lab))
 
 
-def test_a_stopped_build_is_aborted(stopped_shop):
-    lab = stopped_shop
+def test_a_stopped_build_is_aborted(lab):
     with subprocess.Popen(**lab.command("run", JOB_DBT_BUILD)) as command:
         while state_of(lab, JOB_DBT_BUILD) != "RUNNING":
             assert command.poll() is None

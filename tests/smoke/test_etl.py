@@ -52,19 +52,18 @@ def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):
     """Kill a random process of the driver at random times: in a batch, between two table commits, at start."""
     chance = random.Random(5)
     known = {run["id"] for run in etl_runs(lab)}
-    assert lab.lab("start", "shop").status == 0
     written = len(lab.stores.rows("orders"))
-    for number in range(KILLS):
-        threading.Event().wait(chance.uniform(0, MAX_PAUSE_SECONDS))
-        until(lab, lambda: lab.supervisor.state(JOB_ORDERS_ETL).pid)
-        before = lab.supervisor.state(JOB_ORDERS_ETL).pid
-        victim = chance.choice(etl_processes(lab))
-        print(f"kill {number}: {victim}")
-        victim.kill()
-        until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
-    until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known, seconds=300)
-    until(lab, lambda: len(lab.stores.rows("orders")) > written + 200)
-    assert lab.lab("stop", "shop").status == 0
+    with lab.running_shop():
+        for number in range(KILLS):
+            threading.Event().wait(chance.uniform(0, MAX_PAUSE_SECONDS))
+            until(lab, lambda: lab.supervisor.state(JOB_ORDERS_ETL).pid)
+            before = lab.supervisor.state(JOB_ORDERS_ETL).pid
+            victim = chance.choice(etl_processes(lab))
+            print(f"kill {number}: {victim}")
+            victim.kill()
+            until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
+        until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known, seconds=300)
+        until(lab, lambda: len(lab.stores.rows("orders")) > written + 200)
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
     assert await_etl(lab.stores).differences == []
 
@@ -101,22 +100,21 @@ def test_lineage_matches_the_contract_after_driver_kills(lab):
 def test_second_driver_and_the_first_never_write_an_order_twice(lab, tmp_path):
     """A second driver takes the tables over; the supervisor restarts the first one, which takes them back."""
     launcher, *_ = etl_processes(lab)
-    assert lab.lab("start", "shop").status == 0
     arguments, folder = launcher.cmdline(), launcher.cwd()
     # With the file of the first one, the second launcher would report the first one's run as that of a dead driver.
     environment = launcher.environ() | {OPEN_RUNS: str(tmp_path / "open-runs.json")}
-    second = subprocess.Popen(
-        arguments, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        output, _ = second.communicate(timeout=300)
-    finally:
-        if second.poll() is None:
-            os.kill(second.pid, signal.SIGTERM)
-            second.communicate(timeout=60)
-    assert second.returncode == 1
-    assert "another driver took it over (process " in output
-    assert lab.lab("stop", "shop").status == 0
+    with lab.running_shop():
+        second = subprocess.Popen(
+            arguments, env=environment, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        try:
+            output, _ = second.communicate(timeout=300)
+        finally:
+            if second.poll() is None:
+                os.kill(second.pid, signal.SIGTERM)
+                second.communicate(timeout=60)
+        assert second.returncode == 1, output
+        assert "another driver took it over (process " in output
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
     assert await_etl(lab.stores).differences == []
 
@@ -129,9 +127,8 @@ def test_stop_aborts_the_run_and_start_opens_a_new_one(lab):
     assert state[running] == "ABORTED"
     graph = lab.graph()
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
-    assert lab.lab("start", "shop").status == 0
-    until(lab, lambda: len(etl_runs(lab)) > len(before), seconds=300)
-    assert lab.lab("stop", "shop").status == 0
+    with lab.running_shop():
+        until(lab, lambda: len(etl_runs(lab)) > len(before), seconds=300)
     await_delivery(lab.stores)
     assert await_etl(lab.stores).differences == []
     edges = ("edges", "columns")

@@ -316,20 +316,19 @@ def test_failed_job_reports_the_cause_and_exits_with_1(lab):
 @pytest.mark.slow
 def test_column_added_at_run_time_reaches_every_store(lab):
     versions = lab.stores.registry("/subjects/orders-value/versions")
-    assert lab.lab("start", "shop").status == 0
-    until(lab, lambda: lab.supervisor.state("shop").running)
-    pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
-    before = datetime.now(UTC)
-    lab.stores.query_database("ALTER TABLE orders ADD COLUMN currency text")
-    until(lab, lambda: any(row["currency"] for row in lab.stores.rows("orders").values()))
-    until(lab, lambda: any(record.value.get("currency") for record in lab.stores.records("orders")))
-    until(lab, lambda: any(line.get("currency") for line in lab.stores.archived("orders")))
-    until(lab, lambda: "currency" in lab.table("raw.orders").column_names)
-    assert {state.name: state.pid for state in lab.supervisor.states() if state.running} == pids
-    assert len(lab.stores.registry("/subjects/orders-value/versions")) == len(versions) + 1
-    newest = json.loads(lab.stores.registry("/subjects/orders-value/versions/latest")["schema"])
-    assert "currency" in [field["name"] for field in newest["fields"]]
-    assert lab.lab("stop", "shop").status == 0
+    with lab.running_shop():
+        until(lab, lambda: lab.supervisor.state("shop").running)
+        pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+        before = datetime.now(UTC)
+        lab.stores.query_database("ALTER TABLE orders ADD COLUMN currency text")
+        until(lab, lambda: any(row["currency"] for row in lab.stores.rows("orders").values()))
+        until(lab, lambda: any(record.value.get("currency") for record in lab.stores.records("orders")))
+        until(lab, lambda: any(line.get("currency") for line in lab.stores.archived("orders")))
+        until(lab, lambda: "currency" in lab.table("raw.orders").column_names)
+        assert {state.name: state.pid for state in lab.supervisor.states() if state.running} == pids
+        assert len(lab.stores.registry("/subjects/orders-value/versions")) == len(versions) + 1
+        newest = json.loads(lab.stores.registry("/subjects/orders-value/versions/latest")["schema"])
+        assert "currency" in [field["name"] for field in newest["fields"]]
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
     written = {key: row["currency"] for key, row in lab.stores.rows("orders").items()}
     assert set(written.values()) == {None, *CURRENCIES}
@@ -426,24 +425,24 @@ def created_at(version):
 
 @pytest.mark.slow
 def test_killed_broker_is_restarted_and_the_pipeline_resumes(lab):
-    assert lab.lab("start", "shop").status == 0
-    broker = lab.supervisor.state("kafka").pid
-    psutil.Process(broker).kill()
-    until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
-    count = len(order_ids_in_topic(lab))
-    until(lab, lambda: len(order_ids_in_topic(lab)) > count)
+    with lab.running_shop():
+        broker = lab.supervisor.state("kafka").pid
+        psutil.Process(broker).kill()
+        until(lab, lambda: lab.supervisor.state("kafka").pid not in {0, broker})
+        count = len(order_ids_in_topic(lab))
+        until(lab, lambda: len(order_ids_in_topic(lab)) > count)
 
 
 @pytest.mark.slow
 def test_killed_shop_neither_loses_nor_skips_an_order(lab):
-    for _ in range(3):
-        pid = lab.supervisor.state("shop").pid
-        assert pid > 0
-        psutil.Process(pid).kill()
-        until(lab, lambda killed=pid: lab.supervisor.state("shop").pid not in {0, killed})
-        grown = len(lab.stores.rows("orders")) + 20
-        until(lab, lambda expected=grown: len(lab.stores.rows("orders")) >= expected)
-    assert lab.lab("stop", "shop").status == 0
+    with lab.running_shop():
+        for _ in range(3):
+            pid = lab.supervisor.state("shop").pid
+            assert pid > 0
+            psutil.Process(pid).kill()
+            until(lab, lambda killed=pid: lab.supervisor.state("shop").pid not in {0, killed})
+            grown = len(lab.stores.rows("orders")) + 20
+            until(lab, lambda expected=grown: len(lab.stores.rows("orders")) >= expected)
     orders = lab.stores.rows("orders").keys()
     assert orders == {order.order_id for order in batch(Mix(), range(len(orders)), 0).first}
     assert lab.stores.rows("bids").keys() == orders

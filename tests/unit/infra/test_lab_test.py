@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.cli.test_report import LayerReport
+from infra.cli.test_report import MAX_FAILURES, MAX_REASON_LENGTH, LayerReport
 from infra.cli.test_steps import Step, StepResult, StepRunner
 from infra.cli.testing import FAST_LAYERS, LAST_LAYERS, SLOW_LANES
 from infra.project import PROJECT
@@ -38,7 +38,23 @@ def test_report_counts_by_layer_and_ends_with_the_total(tmp_path):
     lines = LayerReport([result(python_step("unit", "", reports=[path]), status=1)]).render()
     assert lines[-1] == "1 passed, 2 failed, 2 skipped"
     assert "    2 skipped: no browser" in lines
+    assert [line for line in lines if "failed: " in line] == [
+        "    failed: tests.stack.test_b.b: no",
+        "    failed: tests.stack.test_b.c: no",
+    ]
     assert [line.split()[:2] for line in lines if line.startswith("page")] == [["page", "did"]]
+
+
+def test_report_lists_the_first_failures_in_a_line_each(tmp_path):
+    path = tmp_path / "report.xml"
+    case = '<testcase classname="tests.unit.test_a" name="t{}" time="0"><failure message="{}"/></testcase>'
+    message = "assert 1&#10;&#10;  - " + "x" * 500
+    path.write_text(f"<testsuite>{''.join(case.format(n, message) for n in range(MAX_FAILURES + 3))}</testsuite>")
+    lines = LayerReport([result(python_step("unit", "", reports=[path]), status=1)]).render()
+    assert lines[1].startswith("    failed: tests.unit.test_a.t0: assert 1 - ")
+    assert len(lines) == 1 + MAX_FAILURES + 1 + 1
+    assert lines[-2] == "    and 3 more failed tests"
+    assert max(map(len, lines)) < 2 * MAX_REASON_LENGTH
 
 
 def test_java_tests_in_a_report_folder_count_for_their_step(tmp_path):
