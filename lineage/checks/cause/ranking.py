@@ -34,6 +34,9 @@ _ADDED_COLUMN = 0.8
 _OTHER_COLUMN = 0.2
 """Factor for a change of columns that do not contribute to the number."""
 
+_ROW_COLUMN = 0.35
+"""Factor for a change of columns that only decide on the rows: possible, but behind all that is on the path."""
+
 _ROWS_ONLY = 0.7
 """Factor for a dataset that only decides on the rows, as by a join or a filter."""
 
@@ -96,8 +99,8 @@ def find_cause(
     Raises:
         KeyError, ValueError: a response or an event is not valid.
     """
-    upstream = reduce(Upstream.merged, map(Upstream.of_origin, origins))
     facts = [facts_of(event) for event in events]
+    upstream = reduce(Upstream.merged, map(Upstream.of_origin, origins)).path(facts)
     changes, flow = detect(facts, upstream, since, until), Flow(facts)
     causes = _without_explained(_merged(changes, upstream, flow), flow)
     return Finding(upstream, since, until, tuple(causes), len(facts))
@@ -162,6 +165,10 @@ def _score(change: Change, upstream: Upstream) -> float:
     score = _SCORES[change.kind]
     if not isinstance(change.node, DatasetId):
         return score
+    if not upstream.has_column_of(change.node, change.removed) and upstream.decides_on_rows(
+        change.node, change.removed
+    ):
+        return score * _ROW_COLUMN
     if not upstream.contributes(change.node):
         score *= _ROWS_ONLY
     match change.kind:

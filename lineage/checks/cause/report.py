@@ -21,6 +21,7 @@ def render_json(finding: Finding) -> dict[str, Any]:
         "until": format_time(finding.until),
         "events": finding.events,
         "explained": finding.cause is not None,
+        "likely": sum(cause.score >= BLAME for cause in finding.causes),
         "causes": [
             {
                 **_change_json(cause.change),

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upstream columns, datasets and jobs of a dataset or column, with distances in jobs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
+from lineage.checks.cause.facts import RunFacts
 from lineage.checks.node_lookup import Node
 from lineage.events import DatasetId, JobId
 
@@ -30,12 +32,14 @@ class Upstream:
         columns: columns that contribute to it, itself included. Distance 0 is its own dataset.
         datasets: the datasets of `columns`, and those that decide on its rows.
         jobs: jobs between them; the job that writes `start` has distance 1.
+        row_columns: columns that only decide on the rows, as in a filter; those that `path` has told apart.
     """
 
     start: Node
     columns: Mapping[Column, int]
     datasets: Mapping[DatasetId, int]
     jobs: Mapping[JobId, int]
+    row_columns: frozenset[Column] = frozenset()
 
     @classmethod
     def of_origin(cls, origin: Mapping[str, Any]) -> "Upstream":
@@ -62,6 +66,43 @@ class Upstream:
             _nearest(self.datasets, other.datasets),
             _nearest(self.jobs, other.jobs),
         )
+
+    def path(self, facts: Iterable[RunFacts]) -> "Upstream":
+        """Return this with the columns told apart that only decide on rows: the origin of a column has both kinds.
+
+        The column edges of the events decide. Where the events of a dataset's writers have none, all columns farther
+        upstream may contribute.
+        """
+        sources: dict[Column, set[Column]] = defaultdict(set)
+        written, known = set(), set()
+        for fact in facts:
+            for found in fact.datasets:
+                if found.is_output:
+                    written.add(found.dataset)
+                    if found.edges is not None:
+                        known.add(found.dataset)
+                    for field, dataset, source in found.edges or ():
+                        if field and source:
+                            sources[Column(found.dataset, field)].add(Column(dataset, source))
+        own = DatasetId(self.start.namespace, self.start.name)
+        fields = {column.field for column in sources if column.dataset == own}
+        pending = [Column(own, field) for field in (fields if self.start.field is None else {self.start.field})]
+        contributing = set(pending)
+        opaque = [0] if not pending or own in written - known else []
+        for column in pending:
+            if column.dataset in written - known:
+                opaque.append(self.datasets.get(column.dataset, 0))
+            new = sources[column] - contributing
+            contributing |= new
+            pending += new
+        if opaque:
+            contributing |= {column for column, distance in self.columns.items() if distance > min(opaque)}
+        kept = {column: distance for column, distance in self.columns.items() if column in contributing}
+        return replace(self, columns=kept, row_columns=frozenset(self.columns.keys() - kept.keys()))
+
+    def decides_on_rows(self, dataset: DatasetId, fields: frozenset[str]) -> bool:
+        """Return True if one of the fields only decides on the rows of `start`."""
+        return any(Column(dataset, field) in self.row_columns for field in fields)
 
     def has_column_of(self, dataset: DatasetId, fields: frozenset[str]) -> bool:
         """Return True if one of the fields contributes; each field of `start` does if it is a whole dataset."""

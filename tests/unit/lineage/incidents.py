@@ -53,6 +53,23 @@ class Pipeline:
     def writer(self, table: int) -> Step | None:
         return next((step for step in self.steps if step.output == table), None)
 
+    def row_columns(self) -> set[Column]:
+        """Return the columns that decide on the rows of the metric's table, and those that they are made of."""
+        found: set[Column] = set()
+        tables = [self.metric[0]]
+        for table in tables:
+            step = self.writer(table)
+            if step is not None:
+                found |= step.filters
+                tables += [source for source in step.inputs if source not in tables]
+        queue = list(found)
+        for table, name in queue:
+            step = self.writer(table)
+            new = (step.edges.get(name, set()) if step else set()) - found
+            found |= new
+            queue += new
+        return found
+
     def upstream(self) -> tuple[dict[Column, int], dict[int, int], dict[str, int]]:
         """Return contributing columns, upstream tables and steps, with distances from the metric."""
         columns, tables, steps = {self.metric: 0}, {self.metric[0]: 0}, {}
@@ -360,11 +377,12 @@ def _add_noise(
 ) -> None:
     """Add changes that do not explain the number: of columns and jobs beside the path, tags, runs that recovered."""
     dice, pipeline = history.dice, history.pipeline
+    deciding = pipeline.row_columns()
     beside = [
         (table, name)
         for table in range(len(pipeline.columns))
         for name in pipeline.columns[table]
-        if (table, name) not in columns and table in tables and f"t{table}" != spared
+        if (table, name) not in columns and (table, name) not in deciding and table in tables and f"t{table}" != spared
     ]
     for table, name in dice.sample(beside, min(2, len(beside))):
         history.changes.append((_moment(dice), lambda p, t=table, n=name: p.columns[t].update({n: "varchar"})))

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 from lineage.checks.cause import ChangeKind, find_cause, render_json, render_text
+from lineage.checks.cause.ranking import BLAME
 from lineage.events.timestamps import parse_time
 from tests.unit.lineage.incidents import KINDS, SINCE, UNTIL, incident
 
@@ -98,6 +99,41 @@ def test_retyped_column_beside_the_path_is_listed_and_not_blamed():
     assert finding.cause is None
     assert "the data themselves changed" in render_text(finding)
     assert "type of item: int, now string" in render_text(finding)
+
+
+def with_edges(found, columns, rows):
+    """Return an event whose output has column edges from these columns of `orders`, and others that decide on rows."""
+    source = {"namespace": "db", "name": ORDERS}
+    found["outputs"][0]["facets"] = {
+        "columnLineage": {
+            "fields": {"total": {"inputFields": [{**source, "field": name} for name in columns]}},
+            "dataset": [{**source, "field": name} for name in rows],
+        }
+    }
+    return found
+
+
+def test_column_that_only_decides_on_rows_is_behind_what_is_on_the_path():
+    """The origin that the service returns has both kinds of columns."""
+    origin = {**ORIGIN, "columns": [*ORIGIN["columns"], {**ORIGIN["columns"][0], "field": "state"}]}
+    types = {"price": "int", "state": "int"}
+    changed = [("08:00", types | {"state": "string"}), ("09:00", {"price": "string", "state": "string"})]
+    events = [
+        with_edges(event(at, schema, run=f"r{at[:2]}"), ["price"], ["state"])
+        for at, schema in (("01:00", types), *changed)
+    ]
+    times = (parse_time(f"2026-03-02T{time}:00Z") for time in ("06:00", "12:00"))
+    price, state = find_cause([origin], events, *times).causes
+    assert (price.change.removed, state.change.removed) == ({"price"}, {"state"})
+    assert price.score > 0.5 > state.score >= BLAME
+
+
+def test_columns_count_alike_if_the_events_have_no_column_lineage():
+    origin = {**ORIGIN, "columns": [*ORIGIN["columns"], {**ORIGIN["columns"][0], "field": "state"}]}
+    events = [event("01:00", {"state": "int"}), event("08:00", {"state": "string"})]
+    times = (parse_time(f"2026-03-02T{time}:00Z") for time in ("06:00", "12:00"))
+    (state,) = find_cause([origin], events, *times).causes
+    assert state.score > 0.5
 
 
 def test_fewer_rows_are_a_symptom_of_a_changed_job():
