@@ -13,6 +13,7 @@ from lineage.access.hosts import HostPolicy, hosts_of_environment
 from lineage.access.keys import open_keys
 from lineage.api import (
     routes_catalog,
+    routes_cause,
     routes_graph,
     routes_impact,
     routes_ingest,
@@ -98,6 +99,7 @@ def create_app(
         routes_graph,
         routes_operations,
         routes_impact,
+        routes_cause,
         routes_search,
         routes_writes,
     ):
