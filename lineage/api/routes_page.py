@@ -21,6 +21,7 @@ from lineage.events import DatasetId, EventError, JobId, JsonObject, canonical_j
 from lineage.events.ids import identity_json
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph
+from lineage.graph.schema_breaks import SchemaBreaks
 from lineage.graph.summary_rows import SummaryRows
 from lineage.ingest_metrics import SAMPLES, STEP
 from lineage.rules.event_reader import EventReader
@@ -79,6 +80,22 @@ async def _summary_rows(request: Request, service: Service) -> tuple[SummaryRows
         # A rebuild may have replaced the records in between.
         if rows.lineage is service.lineage and graph is service.graph:
             return rows, graph
+
+
+@router.get("/schema-breaks", response_model=page.SchemaBreaks)
+async def schema_breaks(request: Request, service: ServiceDep) -> Response:
+    """Return the datasets whose last schema change removed or retyped columns, as one job reported it, by name.
+
+    `{"breaks": [{"namespace", "name", "since", "run", "job", "removed", "retyped": [{"column", "before", "after"}]}]}`.
+    """
+    while True:
+        found: SchemaBreaks | None = getattr(request.app.state, "schema_breaks", None)
+        if found is None or found.lineage is not service.lineage:
+            found = request.app.state.schema_breaks = SchemaBreaks(service.lineage)
+        await run_cooperatively(found.steps())
+        # A rebuild may have replaced the records in between.
+        if found.lineage is service.lineage:
+            return json_response({"breaks": found.rows()})
 
 
 async def _sorted(names: Iterable[_Name]) -> AsyncIterator[Sequence[_Name]]:

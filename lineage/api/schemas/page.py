@@ -72,6 +72,30 @@ class Summaries(ResponseModel):
     datasets: list[DatasetSummary]
 
 
+class RetypedColumn(ResponseModel):
+    """Column whose type changed."""
+
+    column: str
+    before: str
+    after: str
+
+
+class SchemaBreak(NodeName):
+    """Dataset whose last schema change removed or retyped columns; `run` of `job` reported it first."""
+
+    since: str
+    run: str
+    job: NodeName
+    removed: list[str]
+    retyped: list[RetypedColumn]
+
+
+class SchemaBreaks(ResponseModel):
+    """Schema changes that can break readers."""
+
+    breaks: list[SchemaBreak]
+
+
 class Write(ResponseModel):
     """One write to a dataset; counts are null if the emitter reports none."""
 

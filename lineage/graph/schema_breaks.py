@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Schema changes that can break readers: columns that the current schema of a dataset removed or retyped."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from lineage.events.ids import DatasetId, JsonObject, RunId, identity_json
+from lineage.events.timestamps import format_time
+from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.dataset_statements import DatasetStatement, columns_digest
+from lineage.graph.records import LineageRecords
+from lineage.graph.records_by_name import READS_PER_PART
+
+
+class SchemaBreak(NamedTuple):
+    """The last change of a dataset's columns, if it removed or retyped some.
+
+    `since` is the event time (ns) and `run` the run of the first statement with the current columns. Nested columns
+    are named by path. `retyped` is column, former type and current type; a type is empty if it is not known.
+    """
+
+    since: int
+    run: RunId
+    removed: tuple[str, ...]
+    retyped: tuple[tuple[str, str, str], ...]
+
+
+def schema_break(record: DatasetRecord) -> SchemaBreak | None:
+    """Return the break of the current schema; None if its last change only added columns, or there was none.
+
+    Compared are statements of one job that writes: others may spell its types in another way, and readers may name
+    only a part of the columns.
+    """
+    written = [found for found in record.statements.all() if not found.read and found.columns and found.run]
+    current = columns_digest(record.fields())
+    if not written or _digest(written[-1]) != current:
+        return None
+    job = written[-1].run.job if written[-1].run else None
+    same_job = [found for found in written if found.run and found.run.job == job]
+    last, first = _last_change(same_job)
+    if last is None or first.run is None:
+        return None
+    former, now = column_types(_fields(last)), column_types(_fields(first))
+    removed = tuple(sorted(former.keys() - now.keys()))
+    kept = ((name, former[name], now[name]) for name in sorted(former.keys() & now.keys()))
+    retyped = tuple((name, old, new) for name, old, new in kept if old != new and old and new)
+    return SchemaBreak(first.order.time, first.run, removed, retyped) if removed or retyped else None
+
+
+def column_types(fields: Iterable[JsonObject], above: str = "") -> dict[str, str]:
+    """Return the type of each column, nested ones by path (`address.city`); empty if it is not known."""
+    found: dict[str, str] = {}
+    for field in fields:
+        path = f"{above}{field['name']}"
+        found[path] = str(field.get("type") or "")
+        found |= column_types(field.get("fields") or (), f"{path}.")
+    return found
+
+
+class SchemaBreaks:
+    """Breaks of all datasets. Run `steps` before reading to update them.
+
+    Not thread-safe: one thread owns the records and this.
+    """
+
+    def __init__(self, lineage: LineageRecords) -> None:
+        self.lineage = lineage
+        self._changes = lineage.follow()
+        self._changes.datasets.update(lineage.datasets)
+        self._digests: dict[DatasetId, bytes] = {}
+        self._found: dict[DatasetId, SchemaBreak] = {}
+
+    def steps(self) -> Iterator[None]:
+        """Look at the datasets that have changed; yields after each slice."""
+        self._changes.jobs.clear()
+        for count, name in enumerate(list(self._changes.datasets), 1):
+            self._update(name)
+            self._changes.datasets.discard(name)
+            if count % READS_PER_PART == 0:
+                yield
+
+    def rows(self) -> list[JsonObject]:
+        """Return `{"namespace", "name", "since", "run", "job", "removed", "retyped"}` of each break, sorted by name."""
+        return [
+            {
+                **identity_json(name),
+                "since": format_time(found.since),
+                "run": found.run.run,
+                "job": identity_json(found.run.job),
+                "removed": list(found.removed),
+                "retyped": [
+                    {"column": column, "before": before, "after": after} for column, before, after in found.retyped
+                ],
+            }
+            for name, found in sorted(self._found.items())
+        ]
+
+    def _update(self, name: DatasetId) -> None:
+        record = self.lineage.datasets.get(name)
+        if record is None or self.lineage.catalog.is_deleted_dataset(record):
+            self._digests.pop(name, None)
+            self._found.pop(name, None)
+            return
+        digest = columns_digest(record.fields())
+        # Former statements may lie in the archive: they are read once per change of the columns, not per commit.
+        if self._digests.get(name) == digest:
+            return
+        self._digests[name] = digest
+        found = schema_break(record)
+        if found is None:
+            self._found.pop(name, None)
+        else:
+            self._found[name] = found
+
+
+def _last_change(
+    statements: Sequence[DatasetStatement],
+) -> tuple[DatasetStatement | None, DatasetStatement]:
+    """Return the last statement with other columns than the last one, if any, and the one after it."""
+    first = statements[-1]
+    for statement in reversed(statements):
+        if _digest(statement) != _digest(first):
+            return statement, first
+        first = statement
+    return None, first
+
+
+def _digest(statement: DatasetStatement) -> bytes:
+    assert statement.columns is not None
+    return statement.columns.digest
+
+
+def _fields(statement: DatasetStatement) -> list[JsonObject]:
+    assert statement.columns is not None
+    return statement.columns.fields
