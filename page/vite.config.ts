@@ -13,5 +13,6 @@ export default defineConfig({
   },
   worker: { format: "es" },
   server: { proxy: { "/api": process.env.LINEAGE_URL ?? "http://127.0.0.1:5000" } },
-  test: { include: ["test/**/*.test.ts"] },
+  // Some tests lay out 50,000 nodes, beside other tests on busy machines.
+  test: { include: ["test/**/*.test.ts"], testTimeout: 60_000 },
 });

@@ -206,14 +206,14 @@ test("alerts report failed jobs, services that are down and contract differences
     findings: [{ kind: "missing", subject: "job", job: "j", text: "t", expected: "", found: "" }],
     unlisted: [{ kind: "unlisted", subject: "job", job: "k", text: "u", expected: "", found: "" }],
   };
-  const found = alerts({ jobs: jobAlerts(graph, new Uint8Array(graph.nodes.length), (node) => node.state), lab: { name: "lab", services: [down] }, stats: null, contract });
+  const found = alerts({ nodes: jobAlerts(graph, new Uint8Array(graph.nodes.length), (node) => node.state), lab: { name: "lab", services: [down] }, stats: null, contract });
   expect(found.map(({ level, text }) => `${level}: ${text}`)).toEqual([
     "error: report failed",
     "error: Kafka does not respond: refused",
     "warning: 1 difference from the lineage contract",
   ]);
   expect(found[0]).toMatchObject({ kind: "failed", subject: "job:jobs:report", affected: 1 });
-  expect(alerts({ jobs: [], lab: null, stats: null, contract: null })).toEqual([]);
+  expect(alerts({ nodes: [], lab: null, stats: null, contract: null })).toEqual([]);
 });
 
 test("impact rows are sorted by distance, and edges have labels", () => {

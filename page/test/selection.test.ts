@@ -136,7 +136,7 @@ describe("alerts", () => {
     job("failed last month", [], [1], { state: "FAILED", endedAt: LAST_MONTH, updatedAt: LAST_MONTH }),
   ];
   const graph = graphOf({ jobs: states, datasets: [dataset("a"), dataset("b")] });
-  const found = alerts({ jobs: jobAlerts(graph, inactiveNodes(graph), ({ state }) => state), lab: null, stats: null, contract: null });
+  const found = alerts({ nodes: jobAlerts(graph, inactiveNodes(graph), ({ state }) => state), lab: null, stats: null, contract: null });
 
   test("are raised by failures, silence and lost runs, not by a stop or by what is over; the widest first", () => {
     expect(found.map(({ text, affected }) => `${text} (${affected})`)).toEqual([

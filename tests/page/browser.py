@@ -52,7 +52,7 @@ class Visit:
         """Open a view and wait until it shows content or a notice."""
         self.page.goto(f"{self.url}/?{urlencode(route)}")
         self.page.locator("main").wait_for()
-        drawn = ".cards button, .notice, .list table, .lab dl, .list .error"
+        drawn = ".cards button, .notice, .list table, .list .causes, .lab dl, .list .error"
         self.page.locator(drawn).first.wait_for(state="attached")
 
     def choose_column(self, name: str) -> dict[str, list[str]]:

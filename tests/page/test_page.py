@@ -419,6 +419,7 @@ VIEWS = {
     "job": {"node": ETL},
     "columns": {"view": "columns", "node": STATS, "field": "total_price"},
     "impact": {"view": "impact", "node": SHOP_ORDERS, "field": "price"},
+    "cause": {"view": "cause", "node": STATS, "field": "total_price"},
     "runs": {"view": "runs"},
     "changes": {"view": "changes"},
     "difference": {"since": "2020-01-01T00:00:00Z", "node": SALES},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Neighbors, neighbors } from "../layout/digraph";
 import type { Graph, GraphNode, State } from "./graph";
-import type { FailedCheck } from "./apiTypes";
+import type { FailedCheck, QualifiedName } from "./apiTypes";
 import { nodeId } from "./ids";
 import { displayText } from "./names";
 
@@ -44,11 +44,22 @@ export interface ContractReport {
   readonly unlisted: readonly ContractFinding[];
 }
 
+/** Response of `/api/v1/schema-breaks`. */
+export interface SchemaBreaksResponse {
+  readonly breaks: readonly (QualifiedName & {
+    /** Event time of the first statement with the current columns (RFC 3339). */
+    readonly since: string;
+    readonly removed: readonly string[];
+    readonly retyped: readonly { readonly column: string; readonly before: string; readonly after: string }[];
+  })[];
+}
+
 export const ALERT_KINDS = {
   service: "Services that do not respond",
   failed: "Failed jobs",
   stale: "Stale jobs: running, but silent",
   quality: "Failed data quality checks",
+  schema: "Schema changes that can break readers",
   lost: "Runs that ended without an event of their own",
   events: "Events that are not in the graph",
   contract: "Lineage contract",
@@ -74,8 +85,8 @@ export interface Alert {
 export const MAX_AFFECTED = 1_000;
 
 export interface AlertSources {
-  /** Result of `jobAlerts`. */
-  readonly jobs: readonly Alert[];
+  /** Results of `jobAlerts` and `schemaAlerts`. */
+  readonly nodes: readonly Alert[];
   readonly lab: LabResponse | null;
   readonly stats: StatsResponse | null;
   readonly contract: ContractReport | null;
@@ -91,8 +102,8 @@ export function alertKey({ kind, subject, since, text }: Alert): string {
  *
  * Responses that have not arrived yet (null) raise none.
  */
-export function alerts({ jobs, lab, stats, contract }: AlertSources): Alert[] {
-  const found = [...serviceAlerts(lab), ...jobs, ...eventAlerts(stats), ...contractAlerts(contract)];
+export function alerts({ nodes, lab, stats, contract }: AlertSources): Alert[] {
+  const found = [...serviceAlerts(lab), ...nodes, ...eventAlerts(stats), ...contractAlerts(contract)];
   return found.sort(
     (a, b) =>
       (a.level === b.level ? 0 : a.level === "error" ? -1 : 1) ||
@@ -147,6 +158,69 @@ function qualityAlerts(job: GraphNode, affectedBy: (id: string) => number): Aler
     since: job.endedAt ?? job.updatedAt,
     affected: affectedBy(id),
   }));
+}
+
+/** Time after which a schema change is not reported any more: readers that it breaks have failed, or never run. */
+const SCHEMA_ALERT_MS = 7 * 24 * 3_600_000;
+
+/** Columns that an alert names. */
+const MAX_NAMED = 3;
+
+/**
+ * Datasets of which columns were removed or retyped, until all readers have run with the new schema.
+ *
+ * A reader has if a run that began later completed, or is running. A reader that failed since makes it an error. Times
+ * are relative to the newest event, so that a graph that gets no events keeps its alerts.
+ */
+export function schemaAlerts(
+  graph: Graph,
+  inactive: Uint8Array,
+  stateOf: (node: GraphNode) => State,
+  found: SchemaBreaksResponse | null,
+): Alert[] {
+  if (found === null || found.breaks.length === 0) return [];
+  const indexById = new Map(graph.nodes.map(({ id }, at) => [id, at]));
+  const successors = neighbors(graph.nodes.length, graph.from, graph.to);
+  const newest = graph.nodes.reduce((last, { updatedAt }) => Math.max(last, Date.parse(updatedAt ?? "") || 0), 0);
+  return found.breaks.flatMap((change) => {
+    const id = nodeId("dataset", change);
+    const at = indexById.get(id);
+    const changed = Date.parse(change.since);
+    if (at === undefined || inactive[at] === 1 || newest - changed > SCHEMA_ALERT_MS) return [];
+    const readers = [...successors.list.slice(successors.start[at], successors.start[at + 1])]
+      .filter((reader) => inactive[reader] !== 1)
+      .map((reader) => graph.nodes[reader]);
+    const waiting = readers.filter((reader) => !hasRunSince(reader, stateOf(reader), changed));
+    if (waiting.length === 0) return [];
+    const failed = waiting.some((reader) => stateOf(reader) === "failed" && Date.parse(reader.endedAt ?? "") > changed);
+    return [
+      {
+        level: failed ? "error" : "warning",
+        kind: "schema",
+        subject: id,
+        node: id,
+        text: `${displayText(change.name)}: ${schemaText(change)}; not run with it yet: ${listed(waiting.map(({ name }) => name))}`,
+        since: change.since,
+        affected: countReachable(successors, at),
+      },
+    ];
+  });
+}
+
+function hasRunSince({ startedAt }: GraphNode, state: State, time: number): boolean {
+  return (state === "completed" || state === "running") && startedAt !== null && Date.parse(startedAt) > time;
+}
+
+function schemaText({ removed, retyped }: SchemaBreaksResponse["breaks"][number]): string {
+  return [
+    ...(removed.length > 0 ? [`${listed(removed)} removed`] : []),
+    ...(retyped.length > 0 ? [`type of ${listed(retyped.map(({ column }) => column))} changed`] : []),
+  ].join(", ");
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED).map(displayText).join(", ");
+  return names.length > MAX_NAMED ? `${shown} and ${names.length - MAX_NAMED} more` : shown;
 }
 
 function checkText({ assertion, column }: FailedCheck): string {

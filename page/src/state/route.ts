@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { GROUPINGS, type Grouping } from "../model/groups";
 
-export const VIEWS = ["graph", "columns", "impact", "runs", "changes", "lab"] as const;
+export const VIEWS = ["graph", "columns", "impact", "cause", "runs", "changes", "lab"] as const;
 export type View = (typeof VIEWS)[number];
 
 /** State of the page that a link carries: view, selection and times. Property names are those of the query string. */
@@ -22,7 +22,7 @@ export interface Route {
   readonly direction: "down" | "up";
   /** Time of the shown graph (RFC 3339), the later one of a comparison; empty for now. */
   readonly at: string;
-  /** Earlier time of a comparison (RFC 3339); empty for none. */
+  /** Earlier time of a comparison, or of a search for a cause (RFC 3339); empty for none. */
   readonly since: string;
   /** Ids of the groups that the user expanded. */
   readonly open: readonly string[];

@@ -10,8 +10,11 @@ import {
   jobAlerts,
   type LabResponse,
   MAX_AFFECTED,
+  schemaAlerts,
+  type SchemaBreaksResponse,
   type StatsResponse,
 } from "../model/alerts";
+import { causeSince } from "../model/cause";
 import { displayText } from "../model/names";
 import { acknowledge, acknowledged, muted, toggleMuted } from "../state/bookmarks";
 import { currentState, focusOn, graph, inactive, nodeIndexById, provisionalStates } from "../state/store";
@@ -26,10 +29,15 @@ export function AlertList(props: {
   readonly lab: LabResponse | null;
   readonly stats: StatsResponse | null;
   readonly contract: ContractReport | null;
+  readonly schemas: SchemaBreaksResponse | null;
 }) {
   const { lab, stats, contract } = props;
   const jobs = useMemo(() => jobAlerts(graph.value, inactive.value, currentState), [graph.value, provisionalStates.value]);
-  const all = alerts({ jobs, lab, stats, contract });
+  const schemas = useMemo(
+    () => schemaAlerts(graph.value, inactive.value, currentState, props.schemas),
+    [graph.value, provisionalStates.value, props.schemas],
+  );
+  const all = alerts({ nodes: [...jobs, ...schemas], lab, stats, contract });
   const shown = all.filter((alert) => !muted.value.has(alert.subject) && !acknowledged.value.has(alertKey(alert)));
   const mutedSubjects = [...muted.value];
   return (
@@ -94,6 +102,14 @@ function AlertItems({ found }: { readonly found: readonly Alert[] }) {
             {alert.since && ` · ${formatAge(alert.since, Date.now())}`}
             {alert.affected > 0 && ` · ${alert.affected}${alert.affected === MAX_AFFECTED ? "+" : ""} downstream`}
           </small>{" "}
+          {alert.node && (
+            <Link
+              class="button"
+              to={{ view: "cause", node: alert.node, field: "", at: "", since: causeSince(alert.since, Date.now()) }}
+            >
+              Cause
+            </Link>
+          )}{" "}
           <button type="button" onClick={() => toggleMuted(alert.subject)} aria-label={`Mute ${alert.text}`}>
             Mute
           </button>

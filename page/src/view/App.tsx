@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { asOf, navigate, graph, connection, loadGraph, loadError, route, status } from "../state/store";
 import type { View } from "../state/route";
 import { THEME_CHOICES, themeChoice } from "../state/theme";
+import { CauseView } from "./CauseView";
 import { ChangesView } from "./ChangesView";
 import { ColumnsView } from "./ColumnsView";
 import { GraphView } from "./GraphView";
@@ -18,6 +19,7 @@ const TABS: readonly [View, string][] = [
   ["graph", "Graph"],
   ["columns", "Columns"],
   ["impact", "Impact"],
+  ["cause", "Cause"],
   ["runs", "Runs"],
   ["changes", "Changes"],
   ["lab", "Lab"],
@@ -83,6 +85,8 @@ function Content({ view }: { readonly view: View }) {
       return <ColumnsView />;
     case "impact":
       return <ImpactView />;
+    case "cause":
+      return <CauseView />;
     case "runs":
       return <RunsView />;
     case "changes":

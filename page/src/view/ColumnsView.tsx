@@ -58,6 +58,9 @@ export function ColumnsView() {
         <Link class="button" to={{ view: "impact", node, field, direction: "up" }}>
           Origin
         </Link>
+        <Link class="button" to={{ view: "cause", node, field, since: "" }}>
+          Cause
+        </Link>
         {path.edges.length > 0 && (
           <button
             type="button"

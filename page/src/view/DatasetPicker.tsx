@@ -7,7 +7,7 @@ import type { Route } from "../state/route";
 import { graph, graphWorker, nodeIndexById } from "../state/store";
 import { Icon, Link, Notice } from "./components";
 
-const MAX_CHOICES = 12;
+const MAX_CHOICES = 20;
 
 interface Choice {
   readonly node: string;

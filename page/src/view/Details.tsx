@@ -92,6 +92,9 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
             Neighborhood
           </button>
           <FavoriteButton id={node.id} />
+          <Link class="button" to={{ view: "cause", node: node.id, field: "", since: "" }}>
+            Cause
+          </Link>
           {node.kind === "dataset" && (
             <>
               <Link class="button" to={{ view: "impact", node: node.id, field: "", direction: "down" }}>

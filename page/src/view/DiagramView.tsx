@@ -6,6 +6,7 @@ import { CARD_SIZES, type LayoutSizes } from "../layout/sizes";
 import { traceLineage } from "../model/trace";
 import { graphWorker } from "../state/store";
 import { theme } from "../state/theme";
+import { type CardColumn, DETAIL_SCALE } from "./cardColumns";
 import { downloadPng, downloadSvg } from "./downloads";
 import { digraphOf, type Diagram, sameStructure, type DiagramWithLayout } from "./diagram";
 import { GraphCanvas } from "./graphCanvas";
@@ -19,8 +20,15 @@ interface DiagramViewProps {
   /** Subject of the diagram. A diagram of another subject is shown as a whole. */
   readonly subject?: string;
   readonly onPick: (id: string | null) => void;
+  /** Known columns by card id, for enlarged cards. */
+  readonly columns?: ReadonlyMap<string, readonly CardColumn[]>;
+  /** Enlarged cards are in view: their columns may be loaded. */
+  readonly onDetail?: (ids: readonly string[]) => void;
+  readonly onPickColumn?: (id: string, column: string) => void;
   readonly tools?: ComponentChildren;
 }
+
+const NO_COLUMNS: ReadonlyMap<string, readonly CardColumn[]> = new Map();
 
 /** Maximum number of cards with a button for keyboard and screen reader. */
 const MAX_BUTTONS = 250;
@@ -33,7 +41,8 @@ const buttonsOf = (graphCanvas: GraphCanvas): number[] =>
   graphCanvas.visible(graphCanvas.viewport.scale < MIN_BUTTON_SCALE ? MAX_BUTTONS_OVERVIEW : MAX_BUTTONS);
 
 /** A diagram on a canvas, with an invisible button over each card in view for keyboard and screen reader. */
-export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subject = "", onPick, tools }: DiagramViewProps) {
+export function DiagramView(props: DiagramViewProps) {
+  const { diagram, title, sizes = CARD_SIZES, selected, subject = "", onPick, columns = NO_COLUMNS, tools } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const minimap = useRef<HTMLCanvasElement>(null);
   const overlay = useRef<HTMLDivElement>(null);
@@ -44,8 +53,8 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subj
   const [visible, setVisible] = useState<readonly number[]>([]);
   const aspect = useAspect(canvas);
   const laidOut = useLayout(diagram, sizes, aspect);
-  const current = useRef({ laidOut, onPick });
-  current.current = { laidOut, onPick };
+  const current = useRef({ ...props, laidOut, columns });
+  current.current = { ...props, laidOut, columns };
   const at = laidOut ? laidOut.cards.findIndex(({ id }) => id === selected) : -1;
   const traced = useMemo(
     () => (laidOut && at >= 0 ? traceLineage(laidOut.cards.length, digraphOf(laidOut), at) : null),
@@ -53,8 +62,10 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subj
   );
 
   useEffect(() => {
-    const pick = (card: number) => {
+    const pick = (card: number, column: number) => {
       const id = current.current.laidOut?.cards[card]?.id ?? null;
+      const name = current.current.columns.get(id ?? "")?.[column]?.name;
+      if (id !== null && name !== undefined && current.current.onPickColumn) return current.current.onPickColumn(id, name);
       picked.current = id;
       current.current.onPick(id);
     };
@@ -62,7 +73,15 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subj
     const onMove = ({ x, y, scale }: { x: number; y: number; scale: number }) => {
       layer.style.transform = `translate(${-x * scale}px, ${-y * scale}px) scale(${scale})`;
       clearTimeout(settled);
-      settled = window.setTimeout(() => setVisible(buttonsOf(created)), 80);
+      settled = window.setTimeout(() => {
+        setVisible(buttonsOf(created));
+        requestDetail(created);
+      }, 80);
+    };
+    const requestDetail = (shown: GraphCanvas) => {
+      const { laidOut: drawn, onDetail } = current.current;
+      if (shown.viewport.scale < DETAIL_SCALE || !drawn) return;
+      onDetail?.(shown.visible(MAX_BUTTONS).map((card) => drawn.cards[card].id));
     };
     let settled = 0;
     const created = new GraphCanvas(canvas.current!, minimap.current, { onHover: setHovered, onPick: pick, onMove });
@@ -90,6 +109,7 @@ export function DiagramView({ diagram, title, sizes = CARD_SIZES, selected, subj
   useEffect(() => {
     graphCanvas.current?.highlightCards({ selected: at, hovered, traced });
   }, [at, hovered, traced, laidOut]);
+  useEffect(() => graphCanvas.current?.showColumns(columns), [columns]);
   useEffect(() => graphCanvas.current?.updateTheme(), [theme.value]);
   useEffect(() => {
     if (at >= 0 && picked.current !== selected) graphCanvas.current?.reveal(at);

@@ -9,6 +9,7 @@ import { Details } from "./Details";
 import { DiagramView } from "./DiagramView";
 import { graphDiagram } from "./diagram";
 import { TimeBar } from "./TimeBar";
+import { useCardColumns } from "./useCardColumns";
 
 const CARD_BUDGETS = [40, 80, 300, 1000, 3000];
 
@@ -37,6 +38,7 @@ export function GraphView() {
     else if (nodeIndexById.value.has(id)) navigate({ node: id });
     else navigate({ open: [...open, id], closed: closed.filter((known) => known !== id) });
   };
+  const columns = useCardColumns();
   return (
     <div class="graph">
       <div class="left">
@@ -46,6 +48,9 @@ export function GraphView() {
           selected={node}
           subject={`${only} ${hops} ${center}`}
           onPick={pick}
+          columns={columns.known}
+          onDetail={columns.load}
+          onPickColumn={(id, field) => navigate({ view: "columns", node: id, field })}
           tools={
             <>
               <InactiveToggle hidden={hidden} />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ContractReport, LabResponse, StatsResponse } from "../model/alerts";
+import type { ContractReport, LabResponse, SchemaBreaksResponse, StatsResponse } from "../model/alerts";
 import { type FlowResponse, lagSeries, type ChartSeries, throughputSeries } from "../model/flow";
 import { displayText } from "../model/names";
 import { graph, connection } from "../state/store";
@@ -23,10 +23,11 @@ export function LabView() {
   const stats = useResource<StatsResponse>("/api/v1/stats", round);
   const flow = useResource<FlowResponse>("/api/v1/flow", round);
   const contract = useResource<ContractReport>("/api/v1/contract", graph.value);
+  const schemas = useResource<SchemaBreaksResponse>("/api/v1/schema-breaks", graph.value);
   return (
     <div class="lab">
       <Card title="Alerts">
-        <AlertList lab={lab.value} stats={stats.value} contract={contract.value} />
+        <AlertList lab={lab.value} stats={stats.value} contract={contract.value} schemas={schemas.value} />
       </Card>
       <Card title="Lineage contract">
         <Contract found={contract.value} error={contract.error} />

@@ -25,6 +25,8 @@ export interface Card {
   readonly diffStatus?: DiffStatus | undefined;
   /** True for jobs and datasets that are over: drawn translucent. */
   readonly inactive?: boolean;
+  /** Facts that a card shows when it is enlarged, if it has no columns. */
+  readonly facts: readonly string[];
   /** Text for tooltips and screen readers. */
   readonly label: string;
 }
@@ -131,6 +133,7 @@ export function columnDiagram(
         streaming: false,
         state: "none" as const,
         masked,
+        facts: NO_FACTS,
         label: `${title} of ${where}${type}${masked ? ", masked" : ""}${node.columns === undefined ? "" : "; select to expand"}`,
       };
     }),
@@ -179,8 +182,18 @@ function nodeCard(
     suspect: suspects.has(node.id),
     diffStatus,
     inactive,
+    facts: node.kind === "job" ? jobFacts(node, state) : NO_FACTS,
     label: `${displayText(node.namespace)}/${displayText(node.name)}: ${engine}, ${about.filter(Boolean).join(", ")}`,
   };
+}
+
+const NO_FACTS: readonly string[] = [];
+
+function jobFacts(node: GraphNode, state: State): readonly string[] {
+  const mode = `${ENGINE_NAMES[node.engine]}, ${node.streaming ? "streaming" : "batch"}`;
+  const runs = `${node.runs} ${node.runs === 1 ? "run" : "runs"}`;
+  const latest = state === "none" ? [] : [`latest ${state}`];
+  return [mode, runs, ...latest, ...node.owners.map((owner) => `owner ${displayText(owner)}`)];
 }
 
 /** The last two segments of a path: schema and table. */
@@ -234,6 +247,7 @@ function groupCard(
     suspect: suspect > 0,
     diffStatus: combinedStatus(memberStatuses),
     inactive: active.length === 0,
+    facts: [count, ...problems, ...(group.within === "" ? [] : [group.within])],
     label: `Group ${fullTitle(group)}: ${about}; select to expand`,
   };
 }

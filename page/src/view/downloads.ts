@@ -70,6 +70,6 @@ export function downloadPng(diagram: DiagramWithLayout, title: string): void {
   const context = canvas.getContext("2d");
   if (!context) return;
   const viewport = { ...fitToView(diagram.layout, { width, height }, MARGIN), scale: 1, x: -MARGIN, y: -MARGIN };
-  paintDiagram(context, diagram, viewport, { width, height }, ratio, readPalette(), NO_HIGHLIGHT);
+  paintDiagram(context, diagram, viewport, { width, height }, ratio, readPalette(), NO_HIGHLIGHT, new Map());
   canvas.toBlob((blob) => blob && download(fileName(title, "png"), "image/png", blob), "image/png");
 }

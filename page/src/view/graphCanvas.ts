@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
+import { type CardColumn, columnAt, DETAIL_SCALE } from "./cardColumns";
 import { type Highlight, opacity, NO_HIGHLIGHT } from "./highlight";
+import { textSpan } from "./paintCard";
 import { paintDiagram } from "./paintDiagram";
 import { overviewColor } from "./paintOverview";
 import { type Palette, readPalette } from "./palette";
@@ -22,7 +24,8 @@ export interface GraphCanvasEvents {
   /** The viewport changed. Called at most once per frame. */
   readonly onMove: (viewport: Viewport) => void;
   readonly onHover: (card: number) => void;
-  readonly onPick: (card: number) => void;
+  /** A card was picked, or a column of it that is shown; -1 for none. */
+  readonly onPick: (card: number, column: number) => void;
 }
 
 /** Pixels that the pointer may move between press and release of a click. */
@@ -38,6 +41,7 @@ const TOOLBAR_HEIGHT = 40;
 export class GraphCanvas {
   private diagram: DiagramWithLayout | null = null;
   private highlight: Highlight = NO_HIGHLIGHT;
+  private columns: ReadonlyMap<string, readonly CardColumn[]> = new Map();
   private palette: Palette = readPalette();
   private size: Size = { width: 1, height: 1 };
   private frame = 0;
@@ -86,6 +90,12 @@ export class GraphCanvas {
 
   highlightCards(highlight: Highlight): void {
     this.highlight = highlight;
+    this.scheduleDraw();
+  }
+
+  /** Show columns in enlarged cards, by card id. */
+  showColumns(columns: ReadonlyMap<string, readonly CardColumn[]>): void {
+    this.columns = columns;
     this.scheduleDraw();
   }
 
@@ -151,7 +161,7 @@ export class GraphCanvas {
     this.viewportChanged = false;
     const context = this.canvas.getContext("2d", { alpha: false });
     if (!context || !this.diagram) return;
-    paintDiagram(context, this.diagram, this.viewport, this.size, devicePixelRatio, this.palette, this.highlight);
+    paintDiagram(context, this.diagram, this.viewport, this.size, devicePixelRatio, this.palette, this.highlight, this.columns);
     this.paintMinimap();
     if (!this.markedInteractive) performance.mark("interactive");
     this.markedInteractive = true;
@@ -247,8 +257,24 @@ export class GraphCanvas {
   private readonly onUp = (event: PointerEvent): void => {
     const known = this.pointers.delete(event.pointerId);
     const clicked = known && event.type === "pointerup" && this.pointers.size === 0 && this.travelled <= MAX_CLICK_TRAVEL;
-    if (clicked) this.events.onPick(this.cardAt({ x: event.offsetX, y: event.offsetY }));
+    if (!clicked) return;
+    const at = { x: event.offsetX, y: event.offsetY };
+    const card = this.cardAt(at);
+    this.events.onPick(card, card < 0 ? -1 : this.columnAt(card, at));
   };
+
+  /** Index of the shown column of a card at a point of the view; -1 for none. */
+  private columnAt(card: number, at: Point): number {
+    const { scale } = this.viewport;
+    const known = this.diagram!.cards[card];
+    const columns = this.columns.get(known.id) ?? [];
+    if (scale < DETAIL_SCALE || columns.length === 0) return -1;
+    const point = toDiagram(this.viewport, at);
+    const middle = this.cardCenter(card);
+    const { left, width } = textSpan(known);
+    const [x, y] = [point.x - middle.x + CARD_SIZES.width / 2 - left, point.y - middle.y + CARD_SIZES.height / 2];
+    return columnAt(columns.length, width, scale, x, y);
+  }
 
   private cardAt(at: Point): number {
     if (!this.diagram) return -1;

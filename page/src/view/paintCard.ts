@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
 import { truncateMiddle } from "../model/names";
+import { type CardColumn, COLUMN_FONT, columnCells, DETAIL_SCALE, TITLE_FONT } from "./cardColumns";
 import { ICONS } from "./icons";
 import { paintDiffBadge, REMOVED_DASH } from "./paintDiffBadge";
 import type { Palette } from "./palette";
@@ -11,7 +12,15 @@ const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 const iconPaths = new Map<string, Path2D>();
 const truncatedTexts = new Map<string, string>();
 
-/** Draw a card with its upper left corner at (left, top). */
+/** Distance of the text of a card from its left border. */
+const TEXT_LEFT = 44;
+
+/** Left border and width of the text of a card, in diagram units relative to the card. */
+export function textSpan(card: Card): { readonly left: number; readonly width: number } {
+  return { left: TEXT_LEFT, width: WIDTH - TEXT_LEFT - badges(card).width - 10 };
+}
+
+/** Draw a card with its upper left corner at (left, top). From `DETAIL_SCALE` on it lists columns, if they are known. */
 export function paintCard(
   context: CanvasRenderingContext2D,
   card: Card,
@@ -20,6 +29,8 @@ export function paintCard(
   palette: Palette,
   selected: boolean,
   hovered: boolean,
+  scale: number,
+  columns: readonly CardColumn[] = [],
 ): void {
   if (card.shape === "group") {
     context.fillStyle = palette.card;
@@ -46,8 +57,11 @@ export function paintCard(
     24,
     palette.engines[card.engine],
   );
-  const badgesWidth = paintBadges(context, card, left, top, palette);
-  paintText(context, card, left + 44, top, WIDTH - 44 - badgesWidth - 10, palette);
+  paintBadges(context, card, left, top, palette);
+  const span = textSpan(card);
+  if (scale >= DETAIL_SCALE && (columns.length > 0 || card.facts.length > 0)) {
+    paintDetails(context, card, left + span.left, top, span.width, palette, scale, columns);
+  } else paintText(context, card, left + span.left, top, span.width, palette);
   if (card.diffStatus) paintDiffBadge(context, card.diffStatus, left + (card.shape === "job" ? 12 : 3), top + 3, palette);
 }
 
@@ -78,32 +92,55 @@ function paintIcon(
   context.restore();
 }
 
-/** Draw the badges at the right end: state, suspicion, masking, streaming. Returns their width. */
+/** Badges at the right end of a card, from the right: state, suspicion, masking, streaming; `width` is that of all. */
+function badges(card: Card) {
+  const state = card.state === "none" ? 0 : 22;
+  const suspect = state + (card.suspect ? 20 : 0);
+  const lock = suspect + (card.masked ? 18 : 0);
+  const width = lock + (card.streaming && card.shape === "job" ? 18 : 0);
+  return { state, suspect, lock, width };
+}
+
 function paintBadges(
   context: CanvasRenderingContext2D,
   card: Card,
   left: number,
   top: number,
   palette: Palette,
-): number {
-  let width = 0;
-  if (card.state !== "none") {
-    width += 22;
-    paintState(context, card.state, left + WIDTH - width + 4, top + HEIGHT / 2, palette);
+): void {
+  const { state, suspect, lock, width } = badges(card);
+  const [right, middle] = [left + WIDTH, top + HEIGHT / 2];
+  if (state > 0) paintState(context, card.state, right - state + 4, middle, palette);
+  if (suspect > state) paintIcon(context, "suspect", right - suspect - 4, middle - 9, 18, palette.states.stale);
+  if (lock > suspect) paintIcon(context, "lock", right - lock - 4, middle - 8, 16, palette.masked);
+  if (width > lock) paintIcon(context, "stream", right - width - 4, middle - 8, 16, palette.faint);
+}
+
+/** Draw the title of a card and below it its columns, or facts about a job, in text of a fixed size on the screen. */
+function paintDetails(
+  context: CanvasRenderingContext2D,
+  card: Card,
+  left: number,
+  top: number,
+  width: number,
+  palette: Palette,
+  scale: number,
+  columns: readonly CardColumn[],
+): void {
+  context.textAlign = "left";
+  context.textBaseline = "alphabetic";
+  context.direction = "ltr";
+  context.font = `600 ${TITLE_FONT / scale}px ${palette.font}`;
+  context.fillStyle = palette.text;
+  context.fillText(truncateText(context, card.title, width), left, top + 17 / scale);
+  context.font = `${COLUMN_FONT / scale}px ${palette.font}`;
+  const texts = columns.length > 0 ? columns.map(({ name }) => name) : card.facts;
+  const cells = columnCells(texts.length, width, scale);
+  for (const { column, left: x, top: y, width: wide } of cells) {
+    context.fillStyle = columns[column]?.masked ? palette.masked : column < 0 ? palette.faint : palette.text;
+    const text = column < 0 ? `${texts.length - cells.length + 1} more` : texts[column];
+    context.fillText(truncateText(context, text, wide - 6 / scale), left + x, top + y + COLUMN_FONT / scale);
   }
-  if (card.suspect) {
-    width += 20;
-    paintIcon(context, "suspect", left + WIDTH - width - 4, top + HEIGHT / 2 - 9, 18, palette.states.stale);
-  }
-  if (card.masked) {
-    width += 18;
-    paintIcon(context, "lock", left + WIDTH - width - 4, top + HEIGHT / 2 - 8, 16, palette.masked);
-  }
-  if (card.streaming && card.shape === "job") {
-    width += 18;
-    paintIcon(context, "stream", left + WIDTH - width - 4, top + HEIGHT / 2 - 8, 16, palette.faint);
-  }
-  return width;
 }
 
 /** Draw a state. States differ in shape and not only in color. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CARD_SIZES } from "../layout/sizes";
+import type { CardColumn } from "./cardColumns";
 import { type Box, type Highlight, opacity, MIN_READABLE_SCALE } from "./highlight";
 import type { Palette } from "./palette";
 import { paintCard } from "./paintCard";
@@ -10,7 +11,7 @@ import type { Size, Viewport } from "./viewport";
 
 const { width: WIDTH, height: HEIGHT } = CARD_SIZES;
 
-/** Draw the visible part of a diagram. `ratio` is the device pixel ratio. */
+/** Draw the visible part of a diagram. `ratio` is the device pixel ratio, `columns` the known columns by card. */
 export function paintDiagram(
   context: CanvasRenderingContext2D,
   diagram: DiagramWithLayout,
@@ -19,6 +20,7 @@ export function paintDiagram(
   ratio: number,
   palette: Palette,
   highlight: Highlight,
+  columns: ReadonlyMap<string, readonly CardColumn[]>,
 ): void {
   const { x, y, scale } = viewport;
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -33,7 +35,7 @@ export function paintDiagram(
   };
   paintEdges(context, diagram, visible, scale, palette, highlight);
   if (scale < MIN_READABLE_SCALE) paintOverview(context, diagram, visible, palette, highlight);
-  else paintCards(context, diagram, visible, palette, highlight);
+  else paintCards(context, diagram, visible, palette, highlight, scale, columns);
 }
 
 function paintCards(
@@ -42,13 +44,15 @@ function paintCards(
   visible: Box,
   palette: Palette,
   highlight: Highlight,
+  scale: number,
+  columns: ReadonlyMap<string, readonly CardColumn[]>,
 ): void {
   diagram.cards.forEach((card, at) => {
     const [left, top] = [diagram.layout.x[at] - WIDTH / 2, diagram.layout.y[at] - HEIGHT / 2];
     if (left > visible.right || left + WIDTH < visible.left || top > visible.bottom || top + HEIGHT < visible.top) return;
     const onPath = highlight.traced?.has(at) ?? false;
     context.globalAlpha = opacity(diagram, card, highlight.traced !== null, onPath);
-    paintCard(context, card, left, top, palette, at === highlight.selected, at === highlight.hovered);
+    paintCard(context, card, left, top, palette, at === highlight.selected, at === highlight.hovered, scale, columns.get(card.id));
   });
   context.globalAlpha = 1;
 }

@@ -18,7 +18,7 @@ export interface Point {
 }
 
 export const MIN_SCALE = 0.02;
-export const MAX_SCALE = 2.5;
+export const MAX_SCALE = 3;
 
 /** Show the entire diagram in the middle of the view, below the uppermost `top` pixels, at scale 1 at most. */
 export function fitToView(diagram: Size, view: Size, margin = 32, top = 0): Viewport {

@@ -3,9 +3,10 @@ import type { Digraph } from "../layout/digraph";
 import { type Layout, layoutGraph } from "../layout/layout";
 import type { LayoutSizes } from "../layout/sizes";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
-import { type ColumnRef, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
+import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
+import { apiPath, nodeId } from "../model/ids";
 import { inactiveNodes } from "../model/inactive";
 import { type RunNode, runTrees } from "../model/runTree";
 import { type SearchHit, search, type SearchIndex, searchIndex } from "../model/search";
@@ -87,6 +88,19 @@ export class GraphWorker {
   /** Load the export, so that a search includes columns. */
   async loadColumns(): Promise<void> {
     await this.loadExport();
+  }
+
+  /** Names of the columns of datasets: of the loaded export, else of one request each. Unknown datasets are left out. */
+  async columnsOf(ids: readonly string[]): Promise<readonly { readonly id: string; readonly names: readonly string[] }[]> {
+    const nodes = new Map(this.graph.nodes.map((node) => [node.id, node]));
+    const exported = this.exported && new Map(this.exported.datasets.map((dataset) => [nodeId("dataset", dataset), dataset]));
+    const fieldsOf = async (id: string): Promise<readonly Field[] | undefined> => {
+      const node = nodes.get(id);
+      if (exported || !node) return exported?.get(id)?.fields;
+      return ((await this.fetchJson(apiPath("dataset", node))) as { readonly fields: readonly Field[] }).fields;
+    };
+    const found = await Promise.all(ids.map(async (id) => ({ id, fields: await fieldsOf(id) })));
+    return found.flatMap(({ id, fields }) => (fields ? [{ id, names: fields.map(({ name }) => name) }] : []));
   }
 
   async columnPath(start: ColumnRef): Promise<ColumnPath> {
