@@ -64,14 +64,14 @@ export function collapse(nodes: readonly GraphNode[], choice: GroupingOptions): 
   else pending = topGroups(nodes, choice.by ?? "system");
   let itemCount = pending.length;
   // Splitting is cached: a group is split once to get its size, and again when it is expanded.
-  const cache = new Map<string, GroupItem[]>();
-  const partsOf = (group: Group): GroupItem[] => {
+  const cache = new Map<string, Parts>();
+  const partsOf = (group: Group): Parts => {
     const parts = cache.get(group.id) ?? split(nodes, group);
     cache.set(group.id, parts);
     return parts;
   };
   const open = (group: Group): void => {
-    const parts = partsOf(group);
+    const parts = partsOf(group).items();
     itemCount += parts.length - 1;
     if (group.members.length > 1) opened.push(group);
     for (const part of parts) {
@@ -105,26 +105,33 @@ function labelsOf(node: GraphNode, by: "owner" | "tag"): readonly string[] {
 }
 
 function topGroups(nodes: readonly GraphNode[], by: Grouping): Group[] {
-  const found = new Map<string, number[]>();
+  // By kind and label, whose hashes are known: an id for each of 50,000 nodes takes longer than all else.
+  const found: Record<GraphNode["kind"], Map<string | undefined, number[]>> = { job: new Map(), dataset: new Map() };
   nodes.forEach((node, at) => {
-    const id = groupId(node, by);
-    const known = found.get(id);
+    const groups = by === "system" ? found[node.kind] : found.job;
+    const label = by === "system" ? node.namespace : labelsOf(node, by)[0];
+    const known = groups.get(label);
     if (known) known.push(at);
-    else found.set(id, [at]);
+    else groups.set(label, [at]);
   });
-  return [...found].map(([id, members]) => {
-    const title = groupTitle(nodes[members[0]], by);
-    return { id, title, within: "", members, depth: 0, ...sharedBy(nodes, members) };
-  });
+  return [...found.job.values(), ...found.dataset.values()]
+    .sort((a, b) => a[0] - b[0])
+    .map((members) => {
+      const names = { id: groupId(nodes[members[0]], by), title: groupTitle(nodes[members[0]], by), within: "" };
+      return { ...names, members, depth: 0, ...sharedBy(nodes, members) };
+    });
 }
 
 /** Kind and engine that all members share. */
 function sharedBy(nodes: readonly GraphNode[], members: readonly number[]): Pick<Group, "kind" | "engine"> {
-  const { kind, engine } = nodes[members[0]];
-  return {
-    kind: members.every((member) => nodes[member].kind === kind) ? kind : "mixed",
-    engine: members.every((member) => nodes[member].engine === engine) ? engine : "job",
-  };
+  let { kind, engine }: Pick<Group, "kind" | "engine"> = nodes[members[0]];
+  for (const member of members) {
+    const node = nodes[member];
+    if (node.kind !== kind) kind = "mixed";
+    if (node.engine !== engine) engine = "job";
+    if (kind === "mixed" && engine === "job") break;
+  }
+  return { kind, engine };
 }
 
 function takeFirst(waiting: Group[], matches: (group: Group) => boolean): Group | undefined {
@@ -137,11 +144,11 @@ function takeLargest(
   waiting: Group[],
   { budget, closed }: GroupingOptions,
   count: number,
-  partsOf: (group: Group) => readonly GroupItem[],
+  partsOf: (group: Group) => Parts,
 ): Group | undefined {
   const limit = Math.min(budget, MAP_CARDS);
   const isClearer = (group: Group): boolean => {
-    const parts = partsOf(group).length;
+    const parts = partsOf(group).count;
     return count - 1 + parts <= limit && parts * MIN_MEMBERS_PER_PART <= group.members.length;
   };
   const largest = waiting
@@ -151,27 +158,36 @@ function takeLargest(
   return largest && takeFirst(waiting, (group) => group === largest);
 }
 
+/** What a group expands into. Most groups of a large graph are only counted, so that the items are made on demand. */
+interface Parts {
+  readonly count: number;
+  readonly items: () => GroupItem[];
+}
+
 /** The items that a group expands into: nodes, and subgroups of nodes that share the next name segment. */
-function split(nodes: readonly GraphNode[], group: Group): GroupItem[] {
-  if (group.members.length <= 1) return group.members.map((node) => ({ node }));
+function split(nodes: readonly GraphNode[], group: Group): Parts {
+  if (group.members.length <= 1) return { count: group.members.length, items: () => group.members.map((node) => ({ node })) };
   if (group.engine === "job") {
     const engines = new Set(group.members.map((member) => nodes[member].engine));
-    if (engines.size > 1) return [...engines].map((engine) => engineGroup(nodes, group, engine));
+    if (engines.size > 1) {
+      return { count: engines.size, items: () => [...engines].map((engine) => engineGroup(nodes, group, engine)) };
+    }
   }
   for (let depth = group.depth; ; depth++) {
     const parts = new Map<string, number[]>();
     for (const member of group.members) {
-      const part = segments(nodes[member].name)[depth] ?? "";
+      const part = segmentAt(nodes[member].name, depth);
       const found = parts.get(part);
       if (found) found.push(member);
+      else if (parts.size === MAX_PARTS) return alphabeticalRanges(nodes, group);
       else parts.set(part, [member]);
     }
     const ended = parts.size === 1 && parts.has("");
     if (parts.size === 1 && !ended) continue;
-    if (ended || parts.size > MAX_PARTS) return alphabeticalRanges(nodes, group);
-    return [...parts].map(([part, members]) =>
-      members.length === 1 ? { node: members[0] } : { group: subgroup(nodes, group, part, members, depth + 1) },
-    );
+    if (ended) return alphabeticalRanges(nodes, group);
+    const item = ([part, members]: [string, number[]]): GroupItem =>
+      members.length === 1 ? { node: members[0] } : { group: subgroup(nodes, group, part, members, depth + 1) };
+    return { count: parts.size, items: () => [...parts].map(item) };
   }
 }
 
@@ -204,10 +220,15 @@ export function fullTitle({ title, within }: Group): string {
 }
 
 /** Alphabetical ranges, for nodes whose names share no further segment. */
-function alphabeticalRanges(nodes: readonly GraphNode[], group: Group): GroupItem[] {
-  const sorted = [...group.members].sort((a, b) => (nodes[a].name < nodes[b].name ? -1 : 1));
-  if (sorted.length <= MAX_PARTS) return sorted.map((node) => ({ node }));
-  const size = Math.ceil(sorted.length / Math.min(MAX_PARTS, Math.ceil(sorted.length / 8)));
+function alphabeticalRanges(nodes: readonly GraphNode[], group: Group): Parts {
+  const { length } = group.members;
+  const sorted = () => [...group.members].sort((a, b) => (nodes[a].name < nodes[b].name ? -1 : 1));
+  if (length <= MAX_PARTS) return { count: length, items: () => sorted().map((node) => ({ node })) };
+  const size = Math.ceil(length / Math.min(MAX_PARTS, Math.ceil(length / 8)));
+  return { count: Math.ceil(length / size), items: () => rangesOf(nodes, group, sorted(), size) };
+}
+
+function rangesOf(nodes: readonly GraphNode[], group: Group, sorted: readonly number[], size: number): GroupItem[] {
   const ranges: GroupItem[] = [];
   for (let at = 0; at < sorted.length; at += size) {
     const members = sorted.slice(at, at + size);
@@ -218,8 +239,21 @@ function alphabeticalRanges(nodes: readonly GraphNode[], group: Group): GroupIte
   return ranges;
 }
 
-function segments(name: string): string[] {
-  return name.split(/[/.]+/).filter((part) => part !== "");
+const SLASH = "/".charCodeAt(0);
+const DOT = ".".charCodeAt(0);
+
+/** Segment of a name between slashes and dots, without empty ones; empty beyond the last one. */
+function segmentAt(name: string, depth: number): string {
+  // Not by splitting: a map of 50,000 nodes asks for some segments of each name.
+  let start = 0;
+  let count = 0;
+  for (let at = 0; at <= name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (at < name.length && code !== SLASH && code !== DOT) continue;
+    if (at > start && count++ === depth) return name.slice(start, at);
+    start = at + 1;
+  }
+  return "";
 }
 
 function itemOf(count: number, items: readonly GroupItem[]): Int32Array {
