@@ -22,26 +22,38 @@ from tests.smoke.test_lab import until
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
+DRIVER_MODULE = "jobs.spark.orders_etl"
 KILLS = 5
 MAX_PAUSE_SECONDS = 8.0
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 OPEN = {"NEW", "RUNNING"}
 
 
-def etl_processes(lab):
-    """Return launcher, driver and JVM, in this order, as far as they have started.
+def etl_launcher(lab):
+    """Return the launcher of the driver, once the supervisor has started it."""
+    until(lab, lambda: lab.supervisor.state(JOB_ORDERS_ETL).pid)
+    return psutil.Process(lab.supervisor.state(JOB_ORDERS_ETL).pid)
 
-    Without the shells that start the JVM: the driver does not notice the end of one that is a subshell.
+
+def kill_one_process(lab, chance):
+    """Kill launcher, driver or JVM, as far as they have started; return the process id of the launcher.
+
+    Not the shells and short-lived tools that start the JVM: the driver does not notice the end of one.
     """
-    launcher = psutil.Process(lab.supervisor.state(JOB_ORDERS_ETL).pid)
-    return [launcher, *(child for child in launcher.children(recursive=True) if not is_shell(child))]
+    while True:
+        try:
+            launcher = etl_launcher(lab)
+            victim = chance.choice([launcher, *filter(is_part_of_driver, launcher.children(recursive=True))])
+            victim.kill()
+        except psutil.NoSuchProcess:  # it ended meanwhile, as after the kill before
+            continue
+        print(f"killed {victim}")
+        return launcher.pid
 
 
-def is_shell(process):
-    try:
-        return process.name() in {"bash", "sh"}
-    except psutil.NoSuchProcess:
-        return True
+def is_part_of_driver(process):
+    arguments = process.cmdline()
+    return DRIVER_MODULE in arguments or any(name.startswith("org.apache.spark.") for name in arguments)
 
 
 def etl_runs(lab):
@@ -54,13 +66,9 @@ def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):
     known = {run["id"] for run in etl_runs(lab)}
     written = len(lab.stores.rows("orders"))
     with lab.running_shop():
-        for number in range(KILLS):
+        for _ in range(KILLS):
             threading.Event().wait(chance.uniform(0, MAX_PAUSE_SECONDS))
-            until(lab, lambda: lab.supervisor.state(JOB_ORDERS_ETL).pid)
-            before = lab.supervisor.state(JOB_ORDERS_ETL).pid
-            victim = chance.choice(etl_processes(lab))
-            print(f"kill {number}: {victim}")
-            victim.kill()
+            before = kill_one_process(lab, chance)
             until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
         until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known, seconds=300)
         until(lab, lambda: len(lab.stores.rows("orders")) > written + 200)
@@ -71,9 +79,7 @@ def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):
 def test_killed_drivers_leave_no_process(lab):
     own = lab.processes()
     drivers = [
-        p
-        for p in own
-        if "jobs.spark.orders_etl" in p.info["cmdline"] and "lineagelab_spark.launch" not in p.info["cmdline"]
+        p for p in own if DRIVER_MODULE in p.info["cmdline"] and "lineagelab_spark.launch" not in p.info["cmdline"]
     ]
     assert len(drivers) == 1
 
@@ -99,7 +105,7 @@ def test_lineage_matches_the_contract_after_driver_kills(lab):
 
 def test_second_driver_and_the_first_never_write_an_order_twice(lab, tmp_path):
     """A second driver takes the tables over; the supervisor restarts the first one, which takes them back."""
-    launcher, *_ = etl_processes(lab)
+    launcher = etl_launcher(lab)
     arguments, folder = launcher.cmdline(), launcher.cwd()
     # With the file of the first one, the second launcher would report the first one's run as that of a dead driver.
     environment = launcher.environ() | {OPEN_RUNS: str(tmp_path / "open-runs.json")}
