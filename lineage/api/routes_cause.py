@@ -13,7 +13,7 @@ from lineage.api.errors import ApiError
 from lineage.api.parameters import time_parameter
 from lineage.api.past import past_answer
 from lineage.api.responses import json_response
-from lineage.api.routes_impact import origin
+from lineage.api.routes_impact import DepthOrAll, origin
 from lineage.api.schemas import cause as schemas
 from lineage.api.time_slices import in_slices
 from lineage.checks.cause import Upstream, find_cause, render_json
@@ -37,6 +37,7 @@ async def cause(
     node: NodeParameter,
     since: Annotated[str, Query(description="a time at which the number was right")],
     until: str | None = None,
+    depth: DepthOrAll = None,
     baseline: Annotated[
         str | None, Query(description="start of the time before `since` that is compared with; one day before")
     ] = None,
@@ -44,16 +45,17 @@ async def cause(
     """Return what changed upstream of a dataset or column between `since` and `until` (now), best explanation first.
 
     Schemas, definitions of jobs, column edges, failed and missing runs, volumes, quality checks and tags; see
-    `lineage.checks.cause`. The origins at both times count, because edges that went are part of the explanation.
+    `lineage.checks.cause`; up to `depth` jobs away. The origins at both times count, because edges that went are part
+    of the explanation.
     """
     begin, end = time_parameter("since", since), time_ns() if until is None else time_parameter("until", until)
     first = max(0, begin - _BASELINE_NS) if baseline is None else time_parameter("baseline", baseline)
     if not first <= begin < end:
         message = f"since: {since} is not between the baseline and the end of the period; name a time before it"
         raise ApiError(400, "invalid_parameter", message, {"field": "since"})
-    origins = [json.loads(bytes((await origin(service, node)).body))]
+    origins = [json.loads(bytes((await origin(service, node, depth)).body))]
     try:
-        origins.append(json.loads(bytes((await past_answer(service, "origin", node, None, since, "since")).body)))
+        origins.append(json.loads(bytes((await past_answer(service, "origin", node, depth, since, "since")).body)))
     except ApiError as error:
         if error.status not in {404, 410}:  # the node is younger, or its past was compacted
             raise

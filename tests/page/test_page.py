@@ -253,6 +253,21 @@ def test_the_impact_table_can_be_exported(visit, tmp_path):
     assert Path(waiting.value.path()).read_text().startswith("flowchart LR\n")
 
 
+def test_what_is_too_much_for_one_answer_is_shown_with_fewer_jobs(visit):
+    refused = {"code": 422, "message": "more than 200000 nodes are within reach"}
+
+    def answer(route):
+        if "depth=2" in route.request.url:
+            route.continue_()
+        else:
+            route.fulfill(status=422, json=refused)
+
+    visit.page.route("**/api/v1/impact?*", answer)
+    visit.open(view="impact", node=SHOP_ORDERS, field="price")
+    visit.page.get_by_role("cell", name="raw/orders").first.wait_for()
+    assert visit.page.get_by_label("within").input_value() == "2"
+
+
 @pytest.mark.parametrize(("name", "begins"), [("SVG", b"<svg "), ("PNG", b"\x89PNG")])
 def test_the_graph_can_be_exported(visit, name, begins):
     visit.open()
@@ -300,15 +315,9 @@ def test_nodes_beyond_the_budget_are_grouped_and_groups_expand(browser, empty):
         area.focus()
         visit.page.keyboard.press("Enter")
         visit.page.wait_for_url(re.compile("open="))
-        # The layout of the expanded group arrives later; the previous viewport may not include it.
-        visit.page.wait_for_function(
-            """node => {
-                [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Fit").click();
-                return document.querySelector(`.cards [data-node="${node}"]`) !== null;
-            }""",
-            arg="dataset:s3://lake:area1/table001",
-            polling=500,
-        )
+        # The whole map was in view, so that the whole is again.
+        for number in range(1, 30, 3):
+            visit.card(f"dataset:s3://lake:area1/table{number:03d}").wait_for(state="attached")
         visit.open(budget="10", node="dataset:s3://lake:area2/table002")
         visit.card("dataset:s3://lake:area2/table002").wait_for(state="attached")
 
@@ -506,6 +515,20 @@ def test_an_alert_leads_to_the_neighborhood_of_its_job_in_one_click(large):
     large.page.locator('.cards [aria-pressed="true"][data-state="failed"]').wait_for(state="attached")
     assert parse_qs(urlsplit(large.page.url).query)["hops"] == ["2"]
     assert len(large.cards()) < 80
+
+
+def test_no_alert_is_not_said_before_the_graph_has_arrived(browser, shop):
+    with visiting(browser, shop.url) as visit:
+        held = []
+        visit.page.route("**/api/v1/summaries", lambda route: held.append(route))
+        visit.page.goto(f"{shop.url}/?view=lab")
+        alerts = visit.page.get_by_role("heading", name="Alerts", exact=True).locator("..")
+        alerts.get_by_text("Loading graph").wait_for()
+        visit.page.get_by_role("img", name=re.compile("highest|just started")).first.wait_for(state="attached")
+        assert "alert" not in alerts.inner_text().removeprefix("Alerts")
+        for request in held:
+            request.continue_()
+        alerts.get_by_label("Services that do not respond").wait_for()
 
 
 def test_alerts_can_be_acknowledged_and_muted(large):

@@ -17,7 +17,7 @@ import {
 import { causeSince } from "../model/cause";
 import { displayText } from "../model/names";
 import { acknowledge, acknowledged, muted, toggleMuted } from "../state/bookmarks";
-import { currentState, focusOn, graph, inactive, nodeIndexById, provisionalStates } from "../state/store";
+import { currentState, focusOn, graph, inactive, nodeIndexById, provisionalStates, status } from "../state/store";
 import { Link } from "./components";
 import { formatAge } from "./format";
 
@@ -40,6 +40,8 @@ export function AlertList(props: {
   const all = alerts({ nodes: [...jobs, ...schemas], lab, stats, contract });
   const shown = all.filter((alert) => !muted.value.has(alert.subject) && !acknowledged.value.has(alertKey(alert)));
   const mutedSubjects = [...muted.value];
+  // Without the graph there would be no alerts of jobs, which is not the same as none.
+  if (status.value === "loading") return <p class="faint">Loading graph …</p>;
   return (
     <>
       {shown.length === 0 ? (

@@ -6,6 +6,7 @@ import { displayText } from "../model/names";
 import { graph, navigate, nodeIndexById, route } from "../state/store";
 import { NodeLink, Notice, Section } from "./components";
 import { DatasetPicker } from "./DatasetPicker";
+import { DistanceSelect, useDistance } from "./DistanceSelect";
 import { formatAge, formatTime } from "./format";
 import { useResource } from "./useResource";
 
@@ -18,7 +19,8 @@ export function CauseView() {
   const begin = useMemo(() => since || causeSince(null, Date.now()), [node, since]);
   const id = known && (known.id === node && field !== "" ? columnId(known, field) : known.id);
   const values = new URLSearchParams({ nodeId: id ?? "", since: begin, ...(until === "" ? {} : { until }) });
-  const found = useResource<CauseResponse>(known ? `/api/v1/cause?${values}` : null, null);
+  const distance = useDistance(id ?? "");
+  const found = useResource<CauseResponse>(known ? `/api/v1/cause?${values}${distance.parameter}` : null, null);
   if (!known) return <DatasetPicker title="Why did what change?" linkTo={(id, column) => ({ node: id, field: column })} />;
   const name = field === "" || known.id !== node ? displayText(known.name) : `${displayText(field)} of ${displayText(known.name)}`;
   return (
@@ -26,6 +28,7 @@ export function CauseView() {
       <div class="toolbar">
         <NodeLink kind="dataset" node={known} engine={known.engine} />
         <PeriodSelect since={since} />
+        <DistanceSelect distance={distance} status={found.status} />
       </div>
       <h2>Why did {name} change?</h2>
       {known.id !== node && <p class="faint">The selected job has no numbers of its own: this is about a dataset of it.</p>}

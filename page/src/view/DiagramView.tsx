@@ -100,8 +100,10 @@ export function DiagramView(props: DiagramViewProps) {
     // The subject changes before the layout of its diagram arrives.
     previous.current = { laidOut, subject: before && !moved ? before.subject : subject };
     const anchor = moved && before.subject === subject ? anchorOf(before.laidOut, laidOut, selected) : null;
+    // A view of the whole stays one: an anchor would push a part of an expanded map out of view.
+    const fits = moved && (anchor === null || (selected === "" && graphCanvas.current.showsAll));
     graphCanvas.current.show(laidOut, anchor);
-    if (moved && anchor === null) graphCanvas.current.fit();
+    if (fits) graphCanvas.current.fit();
     if (!before && at >= 0) graphCanvas.current.reveal(at);
     setVisible(buttonsOf(graphCanvas.current));
   }, [laidOut]);

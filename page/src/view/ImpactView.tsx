@@ -10,6 +10,7 @@ import { graph, nodeIndexById, route } from "../state/store";
 import { download, fileName } from "./downloads";
 import { Icon, Link, NodeLink, Notice } from "./components";
 import { DatasetPicker } from "./DatasetPicker";
+import { DistanceSelect, useDistance } from "./DistanceSelect";
 import { useResource } from "./useResource";
 
 const MAX_ROWS = 500;
@@ -22,7 +23,9 @@ export function ImpactView() {
   const isDataset = known?.kind === "dataset";
   const id = isDataset ? (field === "" ? node : columnId(known, field)) : "";
   const call = direction === "down" ? "impact" : "origin";
-  const found = useResource<ImpactResponse>(isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}` : null, graph.value);
+  const distance = useDistance(`${call} ${id}`);
+  const path = isDataset ? `/api/v1/${call}?nodeId=${encodeURIComponent(id)}${distance.parameter}` : null;
+  const found = useResource<ImpactResponse>(path, graph.value);
   if (!isDataset) {
     return (
       <DatasetPicker
@@ -50,6 +53,7 @@ export function ImpactView() {
             Origin
           </Link>
         </nav>
+        <DistanceSelect distance={distance} status={found.status} />
       </div>
       <h2>{direction === "down" ? `Impact of a change to ${subject}` : `Origin of ${subject}`}</h2>
       {found.error && <p class="error">{found.error}</p>}

@@ -76,6 +76,11 @@ export class GraphCanvas {
     cancelAnimationFrame(this.frame);
   }
 
+  /** True if the entire diagram is in view. */
+  get showsAll(): boolean {
+    return this.diagram !== null && showsAll(this.viewport, this.diagram.layout, this.size);
+  }
+
   /** Show a diagram. `anchor` is a card that keeps its position in the view: its old center and its new index. */
   show(diagram: DiagramWithLayout, anchor: { readonly center: Point; readonly card: number } | null): void {
     const first = this.diagram === null;
