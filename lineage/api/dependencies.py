@@ -6,8 +6,9 @@ event loop alone.
 """
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Protocol, TypeVar
 
 from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, BeforeValidator
@@ -19,6 +20,7 @@ from lineage.api.raw_path import decode
 from lineage.api.time_slices import refreshed, run_cooperatively
 from lineage.events import DatasetId, JobId
 from lineage.graph.adjacency import Column, Graph
+from lineage.graph.records import LineageRecords
 from lineage.graph.run_record import RunRecord
 from lineage.marquez import Catalog, DatasetVersions, Index, NodeRef, find_node, job_version_id
 from lineage.service import Service
@@ -67,16 +69,37 @@ class NameLists:
     catalog: Catalog
 
 
-async def name_lists_of(request: Request, service: ServiceDep) -> NameLists:
-    """Return the sorted names, up to date. They are cached until the service replaces its records."""
+class _Derived(Protocol):
+    """Values derived from records, which `steps` brings up to date."""
+
+    def __init__(self, lineage: LineageRecords) -> None: ...
+
+    @property
+    def lineage(self) -> LineageRecords: ...
+
+    def steps(self) -> Iterator[None]: ...
+
+
+_DerivedValue = TypeVar("_DerivedValue", bound=_Derived)
+
+
+async def derived(request: Request, service: Service, kind: type[_DerivedValue]) -> _DerivedValue:
+    """Return values of a kind, up to date. They are cached until the service replaces its records."""
     while True:
-        index: Index | None = getattr(request.app.state, "index", None)
-        if index is None or index.lineage is not service.lineage:
-            index = request.app.state.index = Index(service.lineage)
-        await run_cooperatively(index.steps())
+        found: _DerivedValue | None = getattr(request.app.state, kind.__name__, None)
+        if found is None or found.lineage is not service.lineage:
+            found = kind(service.lineage)
+            setattr(request.app.state, kind.__name__, found)
+        await run_cooperatively(found.steps())
         # A rebuild may have replaced the records in between.
-        if index.lineage is service.lineage:
-            return NameLists(index, await catalog_of(service))
+        if found.lineage is service.lineage:
+            return found
+
+
+async def name_lists_of(request: Request, service: ServiceDep) -> NameLists:
+    """Return the sorted names, up to date."""
+    index = await derived(request, service, Index)
+    return NameLists(index, await catalog_of(service))
 
 
 NameListsDep = Annotated[NameLists, Depends(name_lists_of)]

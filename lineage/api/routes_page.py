@@ -10,7 +10,7 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Query, Request, Response
 
 from lineage.api.dataset_activity import transfers
-from lineage.api.dependencies import DatasetDep, ServiceDep, current_graph
+from lineage.api.dependencies import DatasetDep, ServiceDep, current_graph, derived
 from lineage.api.errors import ApiError
 from lineage.api.lab import Lab, states
 from lineage.api.responses import json_response
@@ -88,14 +88,8 @@ async def schema_breaks(request: Request, service: ServiceDep) -> Response:
 
     `{"breaks": [{"namespace", "name", "since", "run", "job", "removed", "retyped": [{"column", "before", "after"}]}]}`.
     """
-    while True:
-        found: SchemaBreaks | None = getattr(request.app.state, "schema_breaks", None)
-        if found is None or found.lineage is not service.lineage:
-            found = request.app.state.schema_breaks = SchemaBreaks(service.lineage)
-        await run_cooperatively(found.steps())
-        # A rebuild may have replaced the records in between.
-        if found.lineage is service.lineage:
-            return json_response({"breaks": found.rows()})
+    found = await derived(request, service, SchemaBreaks)
+    return json_response({"breaks": found.rows()})
 
 
 async def _sorted(names: Iterable[_Name]) -> AsyncIterator[Sequence[_Name]]:

@@ -32,7 +32,7 @@ class Upstream:
         columns: columns that contribute to it, itself included. Distance 0 is its own dataset.
         datasets: the datasets of `columns`, and those that decide on its rows.
         jobs: jobs between them; the job that writes `start` has distance 1.
-        row_columns: columns that only decide on the rows, as in a filter; those that `path` has told apart.
+        row_columns: columns that only decide on the rows, as in a filter; those that `path` has found.
     """
 
     start: Node
@@ -68,7 +68,7 @@ class Upstream:
         )
 
     def path(self, facts: Iterable[RunFacts]) -> "Upstream":
-        """Return this with the columns told apart that only decide on rows: the origin of a column has both kinds.
+        """Return this with `row_columns` apart from `columns`: the origin of a column has both kinds.
 
         The column edges of the events decide. Where the events of a dataset's writers have none, all columns farther
         upstream may contribute.

@@ -158,7 +158,7 @@ function takeLargest(
   return largest && takeFirst(waiting, (group) => group === largest);
 }
 
-/** What a group expands into. Most groups of a large graph are only counted, so that the items are made on demand. */
+/** Number of items of an expanded group, and the items, made on demand: most groups of a large graph are only counted. */
 interface Parts {
   readonly count: number;
   readonly items: () => GroupItem[];

@@ -125,7 +125,7 @@ function Changes({ found }: { readonly found: readonly CauseChange[] }) {
   );
 }
 
-/** What changed, first evidence, and both values. */
+/** Summary of a change, its first evidence, and both values. */
 function Change({ change }: { readonly change: CauseChange }) {
   return (
     <>

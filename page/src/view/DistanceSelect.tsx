@@ -20,7 +20,7 @@ export interface Distance {
   readonly choose: (jobs: number) => void;
 }
 
-/** The distance in jobs up to which the lineage of a subject is shown. Another subject starts anew. */
+/** The distance in jobs up to which lineage is shown, chosen again for each `subject`: node and direction. */
 export function useDistance(subject: string): Distance {
   const initial = graph.value.nodes.length > LARGE ? NEAR : 0;
   const [chosen, setChosen] = useState({ subject, jobs: initial });

@@ -127,9 +127,7 @@ function paintDetails(
   scale: number,
   columns: readonly CardColumn[],
 ): void {
-  context.textAlign = "left";
-  context.textBaseline = "alphabetic";
-  context.direction = "ltr";
+  alignText(context);
   context.font = `600 ${TITLE_FONT / scale}px ${palette.font}`;
   context.fillStyle = palette.text;
   context.fillText(truncateText(context, card.title, width), left, top + 17 / scale);
@@ -199,15 +197,19 @@ function paintText(
   width: number,
   palette: Palette,
 ): void {
-  context.textAlign = "left";
-  context.textBaseline = "alphabetic";
-  context.direction = "ltr";
+  alignText(context);
   context.font = `600 14px ${palette.font}`;
   context.fillStyle = palette.text;
   context.fillText(truncateText(context, card.title, width), left, top + 21);
   context.font = `11px ${palette.font}`;
   context.fillStyle = palette.faint;
   context.fillText(truncateText(context, card.subtitle, width), left, top + 37);
+}
+
+function alignText(context: CanvasRenderingContext2D): void {
+  context.textAlign = "left";
+  context.textBaseline = "alphabetic";
+  context.direction = "ltr";
 }
 
 /** Truncate text to a width. Results are cached, because measuring text is slow. */
