@@ -23,7 +23,7 @@ from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.toolchain import Artifacts
-from lineage.checks.cause import render_json, render_text
+from lineage.checks.cause import render_text
 from lineage.checks.diff import diff_graphs
 from lineage.checks.http_client import KEY_VARIABLE
 from lineage.checks.provenance import render_html
@@ -137,9 +137,9 @@ def cause(
     """Show what changed upstream of a wrong number, most likely cause first."""
     now = datetime.now(UTC)
     period = Period.of(instant(since, now), instant(until, now), baseline)
-    finding = cause_of(url or _service_url(stack), node, period)
-    _write_report(json_file, json.dumps(render_json(finding), indent=2) + "\n")
-    out.print(render_text(finding), markup=False, end="")
+    found = cause_of(url or _service_url(stack), node, period)
+    _write_report(json_file, json.dumps(found, indent=2) + "\n")
+    out.print(render_text(found), markup=False, end="")
 
 
 @app.command()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests of `lab lineage cause`: the origin of a column and the run events of a period."""
+"""Requests of `lab lineage cause`, and the run events of a period."""
 
-import logging
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
@@ -9,14 +8,11 @@ from typing import Any, NamedTuple, Self
 from infra.cli.lineage_client import find_node, get_json
 from infra.errors import LabError
 from infra.settings import DURATION, duration_seconds
-from lineage.checks.cause import Finding, find_cause
 from lineage.events.timestamps import format_time, parse_time
 
 EVENTS_PATH = "/api/v1/events/lineage"
-ORIGIN_PATH = "/api/v1/origin"
+CAUSE_PATH = "/api/v1/cause"
 EVENTS_PER_PAGE = 1000
-
-log = logging.getLogger(__name__)
 
 
 class Period(NamedTuple):
@@ -41,21 +37,19 @@ class Period(NamedTuple):
         return cls(max(0, begin - duration_seconds(baseline) * 10**9), begin, end)
 
 
-def cause_of(service: str, node: str, period: Period) -> Finding:
-    """Return what changed upstream of a dataset or column in a period.
+def cause_of(service: str, node: str, period: Period) -> dict[str, Any]:
+    """Return what changed upstream of a dataset or column in a period, as the service answers.
 
     Raises:
-        LabError: there is no such node, or the service does not respond.
+        LabError: there is no such node, or the service does not respond or refuses.
     """
-    start = find_node(service, node)
-    origins = [get_json(service, ORIGIN_PATH, nodeId=start.id)]
-    try:
-        # Edges that went since are part of the explanation.
-        origins.append(get_json(service, ORIGIN_PATH, nodeId=start.id, asOf=format_time(period.since)))
-    except LabError as error:
-        log.warning("only the present origin of %s is searched: %s", node, error)
-    events = run_events(service, format_time(period.first), format_time(period.until))
-    return find_cause(origins, events, period.since, period.until)
+    times = {"since": period.since, "until": period.until, "baseline": period.first}
+    return get_json(
+        service,
+        CAUSE_PATH,
+        nodeId=find_node(service, node).id,
+        **{name: format_time(time) for name, time in times.items()},
+    )
 
 
 def run_events(service: str, after: str, before: str) -> Iterator[dict[str, Any]]:

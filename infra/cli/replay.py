@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from infra.namespaces import CATALOG_NAME, JOB_ORDERS_ETL, JOB_SUPPLIER_STATS, T
 from infra.project import ENVIRONMENT_FILE
 from infra.services.shop import writer
 from infra.toolchain import Artifacts
-from lineage.checks.cause import Finding, render_text
+from lineage.checks.cause import render_text
 from lineage.checks.http_client import KEY_VARIABLE
 from lineage.events.timestamps import format_time
 
@@ -74,7 +74,7 @@ def drift(
     out.print(render_text(finding), markup=False, end="")
 
 
-def _explain(lab: Stack, since: int) -> Finding:
+def _explain(lab: Stack, since: int) -> dict[str, Any]:
     """Run the statistics once all orders are processed, and search the cause."""
     service, ended = lab.endpoints()["lineage"], _now()
     if key := lab.lineage_authorization().get("Authorization"):

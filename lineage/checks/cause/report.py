@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Report of what explains a wrong number, as text and JSON."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from lineage.checks.cause.change import Change
-from lineage.checks.cause.ranking import BLAME, Cause, Finding
+from lineage.checks.cause.ranking import BLAME, Finding
 from lineage.events import DatasetId, JobId, identity_json
 from lineage.events.timestamps import format_time
 
@@ -35,36 +36,34 @@ def render_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def render_text(finding: Finding) -> str:
-    """Return the finding as lines of text."""
-    since, until = format_time(finding.since), format_time(finding.until)
-    jobs = len(finding.upstream.jobs)
-    lines = [f"{finding.upstream.start}: changes upstream from {since} to {until}, {jobs} jobs"]
-    likely = [cause for cause in finding.causes if cause.score >= BLAME]
+def render_text(found: Mapping[str, Any]) -> str:
+    """Return a finding, as `render_json` or the service's `/api/v1/cause` return it, as lines of text."""
+    start, likely = found["start"], found["causes"][: found["likely"]]
+    name = _name(start) + (f"#{start['field']}" if start.get("field") is not None else "")
+    lines = [f"{name}: changes upstream from {found['since']} to {found['until']}, {found['events']} events compared"]
     if not likely:
         lines.append("  no change of schemas, jobs, runs, volume or quality explains it: the data themselves changed")
     for number, cause in enumerate(likely[:_MAX_LISTED], 1):
         lines += _cause_lines(f"{number}.", cause)
-    if rest := finding.causes[len(likely) :]:
+    if rest := found["causes"][len(likely) :]:
         lines.append("  also changed, without a path to it:")
-        lines += [f"    {_name(cause.change.node)}: {cause.change.summary}" for cause in rest[:_MAX_LISTED]]
+        lines += [f"    {_name(cause['node'])}: {cause['summary']}" for cause in rest[:_MAX_LISTED]]
     return "\n".join(lines) + "\n"
 
 
-def _cause_lines(number: str, cause: Cause) -> list[str]:
-    change = cause.change
-    away = f"{cause.distance} job{'' if cause.distance == 1 else 's'} away"
+def _cause_lines(number: str, cause: Mapping[str, Any]) -> list[str]:
+    away = f"{cause['distance']} job{'' if cause['distance'] == 1 else 's'} away"
+    run = f" in run {cause['run']} of {cause['job']['name']}" if cause["run"] else f" for {cause['job']['name']}"
     lines = [
-        f"  {number} {change.kind} of {_name(change.node)}, {away} (score {cause.score:.2f})",
-        f"     {change.summary}",
-        f"     first seen {format_time(change.at)}"
-        + (f" in run {change.run} of {change.job.name}" if change.run else f" for {change.job.name}"),
+        f"  {number} {cause['kind']} of {_name(cause['node'])}, {away} (score {cause['score']:.2f})",
+        f"     {cause['summary']}",
+        f"     first seen {cause['at']}{run}",
     ]
-    if change.before:
-        lines += [f"     before: {change.before}", f"     after:  {change.after}"]
-    if cause.carried:
-        lines.append(f"     passed on to {', '.join(_name(node) for node in cause.carried)}")
-    lines += [f"     explains: {_name(each.node)}: {each.summary}" for each in cause.explains]
+    if cause["before"]:
+        lines += [f"     before: {cause['before']}", f"     after:  {cause['after']}"]
+    if cause["carried"]:
+        lines.append(f"     passed on to {', '.join(map(_name, cause['carried']))}")
+    lines += [f"     explains: {_name(each['node'])}: {each['summary']}" for each in cause["explains"]]
     return lines
 
 
@@ -86,5 +85,5 @@ def _node_json(node: DatasetId | JobId) -> dict[str, str]:
     return {"type": "DATASET" if isinstance(node, DatasetId) else "JOB", **identity_json(node)}
 
 
-def _name(node: DatasetId | JobId) -> str:
-    return f"{node.namespace}/{node.name}"
+def _name(node: Mapping[str, Any]) -> str:
+    return f"{node['namespace']}/{node['name']}"

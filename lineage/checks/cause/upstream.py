@@ -84,17 +84,20 @@ class Upstream:
                     for field, dataset, source in found.edges or ():
                         if field and source:
                             sources[Column(found.dataset, field)].add(Column(dataset, source))
+        unknown = written - known
         own = DatasetId(self.start.namespace, self.start.name)
         fields = {column.field for column in sources if column.dataset == own}
         pending = [Column(own, field) for field in (fields if self.start.field is None else {self.start.field})]
         contributing = set(pending)
-        opaque = [0] if not pending or own in written - known else []
+        opaque = [] if pending else [0]
         for column in pending:
-            if column.dataset in written - known:
+            if column.dataset in unknown:
                 opaque.append(self.datasets.get(column.dataset, 0))
             new = sources[column] - contributing
             contributing |= new
             pending += new
+        if own in unknown:
+            opaque.append(0)
         if opaque:
             contributing |= {column for column, distance in self.columns.items() if distance > min(opaque)}
         kept = {column: distance for column, distance in self.columns.items() if column in contributing}

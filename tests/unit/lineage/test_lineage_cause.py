@@ -89,7 +89,7 @@ def test_added_column_of_a_dataset_on_the_path_names_its_first_run():
         event("01:00", {"price": "string"}), event("08:00", new, run="r8"), event("09:00", new, run="r9")
     )
     assert (finding.cause.change.kind, finding.cause.change.run) == (ChangeKind.SCHEMA, "r8")
-    assert "columns added: list_price" in render_text(finding)
+    assert "columns added: list_price" in render_text(render_json(finding))
 
 
 def test_retyped_column_beside_the_path_is_listed_and_not_blamed():
@@ -97,8 +97,8 @@ def test_retyped_column_beside_the_path_is_listed_and_not_blamed():
         event("01:00", {"price": "string", "item": "int"}), event("08:00", {"price": "string", "item": "string"})
     )
     assert finding.cause is None
-    assert "the data themselves changed" in render_text(finding)
-    assert "type of item: int, now string" in render_text(finding)
+    assert "the data themselves changed" in render_text(render_json(finding))
+    assert "type of item: int, now string" in render_text(render_json(finding))
 
 
 def with_edges(found, columns, rows):
