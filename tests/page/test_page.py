@@ -4,6 +4,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,9 @@ pytestmark = pytest.mark.slow
 ETL = f"job:{JOB_NAMESPACE}:{JOB_ORDERS_ETL}"
 SALES = "dataset:s3://warehouse:sales/orders"
 ABORTED_MS = 2_000
+CARD_HEIGHT = 48
+"""Height of a card at scale 1, whose title is 14 pixels high."""
+
 SKEWED_NODES = 505
 """Jobs and datasets of the skewed graph of about 500 nodes."""
 STATS = "dataset:s3://warehouse:sales/supplier_stats"
@@ -251,6 +255,22 @@ def test_the_impact_table_can_be_exported(visit, tmp_path):
     with visit.page.expect_download() as waiting:
         visit.page.get_by_role("button", name="Mermaid").click()
     assert Path(waiting.value.path()).read_text().startswith("flowchart LR\n")
+
+
+def test_titles_of_a_focused_neighborhood_are_readable(large):
+    """That of a hub, which does not fit."""
+    graph = json.loads(urlopen(f"{large.url}/api/v1/summaries").read())
+    reads = Counter(index for job in graph["jobs"] for index in job["inputs"])
+    hub = graph["datasets"][reads.most_common(1)[0][0]]
+    node = f"dataset:{hub['namespace']}:{hub['name']}"
+    large.open(node=node, hops="2")
+    large.card(node).wait_for(state="attached")
+    title_pixels = 14 * large.card(node).bounding_box()["height"] / CARD_HEIGHT
+    assert title_pixels >= 11
+    box = large.page.locator(".diagram").bounding_box()
+    card = large.card(node).bounding_box()
+    assert box["x"] <= card["x"]
+    assert card["x"] + card["width"] <= box["x"] + box["width"]
 
 
 def test_what_is_too_much_for_one_answer_is_shown_with_fewer_jobs(visit):

@@ -9,7 +9,7 @@ import { theme } from "../state/theme";
 import { type CardColumn, DETAIL_SCALE } from "./cardColumns";
 import { downloadPng, downloadSvg } from "./downloads";
 import { digraphOf, type Diagram, sameStructure, type DiagramWithLayout } from "./diagram";
-import { GraphCanvas } from "./graphCanvas";
+import { GraphCanvas, READABLE_SCALE } from "./graphCanvas";
 
 interface DiagramViewProps {
   readonly diagram: Diagram;
@@ -104,7 +104,8 @@ export function DiagramView(props: DiagramViewProps) {
     const fits = moved && (anchor === null || (selected === "" && graphCanvas.current.showsAll));
     graphCanvas.current.show(laidOut, anchor);
     if (fits) graphCanvas.current.fit();
-    if (!before && at >= 0) graphCanvas.current.reveal(at);
+    // The neighborhood of a hub does not fit at a readable scale: then the selected card is in the middle.
+    if (at >= 0 && (!before || fits)) graphCanvas.current.reveal(at, READABLE_SCALE);
     setVisible(buttonsOf(graphCanvas.current));
   }, [laidOut]);
 

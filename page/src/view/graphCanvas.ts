@@ -33,6 +33,9 @@ const MAX_CLICK_TRAVEL = 4;
 /** Distance that a revealed card keeps from the border of the view. */
 const REVEAL_MARGIN: Point = { x: CARD_SIZES.width * 0.7, y: 70 };
 
+/** Scale at which the titles of cards are 11 pixels high. */
+export const READABLE_SCALE = 0.8;
+
 /** Distance in pixels of a fitted diagram from the border of the view, and from its top, where the toolbar is. */
 const FIT_MARGIN = 24;
 const TOOLBAR_HEIGHT = 40;
@@ -114,12 +117,12 @@ export class GraphCanvas {
     this.move(zoomAt(this.viewport, factor, at));
   }
 
-  /** Bring a card into view at a readable scale. */
-  reveal(card: number): void {
-    if (this.viewport.scale < 0.5) {
+  /** Bring a card into view, enlarged if the scale is below `least`. */
+  reveal(card: number, least = 0.5): void {
+    if (this.viewport.scale < least) {
       const middle = this.cardCenter(card);
       const at = { x: this.size.width / 2, y: this.size.height / 2 };
-      this.move(alignPoint({ ...this.viewport, scale: 0.8 }, middle, at));
+      this.move(alignPoint({ ...this.viewport, scale: READABLE_SCALE }, middle, at));
     } else this.move(scrollIntoView(this.viewport, this.cardCenter(card), this.size, REVEAL_MARGIN));
   }
 
