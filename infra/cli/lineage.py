@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage check | impact | origin | cause | provenance | diff | rebuild | compact | forget | backup | restore`.
+"""`lab lineage check | impact | origin | cause | provenance | tags | diff`, and the commands that change a service.
 
 Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
@@ -13,11 +13,12 @@ from typing import Annotated
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
-from infra.cli.lineage_administration import compact, forget, rebuild
+from infra.cli.lineage_administration import compact, describe, forget, rebuild
 from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_cause import Period, cause_of
 from infra.cli.lineage_change import assess
 from infra.cli.lineage_client import UrlOption, find_node, get_json, instant, load_graph
+from infra.cli.lineage_metadata import tags_json, tags_of, tags_text
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
@@ -144,6 +145,20 @@ def cause(
 
 @app.command()
 @lineage_command
+def tags(
+    key: Annotated[str | None, typer.Argument(metavar="[TAG]", help="Only this tag, such as pii.")] = None,
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Show tagged columns, and all columns downstream that have their values and thereby the tag."""
+    tagged, carried = tags_of(url or _service_url(stack), key)
+    _write_report(json_file, tags_json(tagged, carried))
+    out.print(tags_text(tagged, carried), markup=False, end="")
+
+
+@app.command()
+@lineage_command
 def provenance(
     node: Annotated[str, typer.Argument(metavar="[DATASET[#COLUMN]]", help="As of impact; not with --check.")] = "",
     at: Annotated[str, typer.Option(help="Time of the facts: now, -30d, RFC 3339.")] = "now",
@@ -201,6 +216,7 @@ def diff(
 
 app.command()(lineage_command(rebuild))
 app.command()(lineage_command(forget))
+app.command()(lineage_command(describe))
 app.command(context_settings={"ignore_unknown_options": True})(lineage_command(compact))
 app.command()(lineage_command(backup))
 app.command()(lineage_command(restore))

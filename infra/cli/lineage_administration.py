@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab lineage rebuild | compact | forget`: maintenance of a running lineage service, which requires its admin key."""
+"""`lab lineage rebuild | compact | forget | describe`: changes of a running service, which require its admin key."""
 
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from infra import credentials
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.forgetting import NameNotFound, Removal, removal_of, removal_of_silent
 from infra.cli.lineage_client import UrlOption, administer, instant, post_json
+from infra.cli.lineage_metadata import read_metadata, send_metadata, unknown_nodes
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.toolchain import Artifacts
@@ -81,6 +83,28 @@ def forget(
             administer("DELETE", service, key, node.path)
         out.print(f"{'would remove' if dry_run else 'removed'} {node.id}", markup=False, soft_wrap=True)
     out.print(f"{len(removal.nodes)} nodes; each comes back with its next event", markup=False)
+
+
+def describe(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Metadata file, such as jobs/metadata.yaml.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the file, and send nothing.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also describe datasets and jobs that the graph does not have.")
+    ] = False,
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+) -> None:
+    """Give owners, descriptions and tags to datasets and jobs, from a file; those of other producers stay."""
+    metadata = read_metadata(file)
+    service, key = _service_and_key(stack, url)
+    unknown = unknown_nodes(service, key, metadata)
+    if unknown and not force:
+        raise LabError(
+            f"nothing was sent: the graph does not have {', '.join(unknown)}. Correct the names, wait for the first"
+            " event of each, or add --force"
+        )
+    count = len(metadata.described) if dry_run else send_metadata(service, key, metadata)
+    out.print(f"{'would describe' if dry_run else 'described'} {count} datasets and jobs", markup=False)
 
 
 def _refuse_needed(removal: Removal, force: bool) -> None:

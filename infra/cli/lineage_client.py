@@ -51,8 +51,10 @@ def post_json(service: str, key: str, path: str, **parameters: str) -> dict[str,
     return administer("POST", service, key, path, **parameters)
 
 
-def administer(method: str, service: str, key: str, path: str, **parameters: str) -> dict[str, Any]:
-    """Send a request with an admin key; return the JSON object that the service responds with.
+def administer(
+    method: str, service: str, key: str, path: str, content: object = None, **parameters: str
+) -> dict[str, Any]:
+    """Send a request with an admin key, and with JSON unless `content` is None; return the JSON object of the response.
 
     The response is awaited for as long as the work takes.
 
@@ -64,7 +66,8 @@ def administer(method: str, service: str, key: str, path: str, **parameters: str
 
     def send(client: httpx.Client, url: str) -> httpx.Response:
         client.headers.pop("Authorization", None)  # the key that reads
-        return client.request(method, url, params=parameters, headers=headers, timeout=unlimited)
+        # httpx sends no body for None.
+        return client.request(method, url, params=parameters, headers=headers, timeout=unlimited, json=content)
 
     return _json_object(service, path, send, by_admin=True)
 

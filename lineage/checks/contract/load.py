@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterable
 
+from lineage.checks.contract.aliases import Aliases
 from lineage.checks.contract.model import (
     Contract,
     Dataset,
@@ -25,7 +26,6 @@ _TYPE_OF = dict.fromkeys(("IDENTITY", "TRANSFORMATION", "AGGREGATION"), "DIRECT"
 _SOURCE = re.compile(
     r"(?:(?P<dataset>[^#]+)#)?(?P<field>.+?)\s+(?:(?P<type>[A-Z_]+):)?(?P<subtype>[A-Z_]+)(?P<masked>\s+masked)?"
 )
-_NAMESPACE = re.compile(r"(?P<namespace>[a-z][a-z0-9+.-]*://[^/]+)/(?P<name>.+)")
 
 
 def load(text: str) -> Contract:
@@ -37,7 +37,7 @@ def load(text: str) -> Contract:
     root = parse_yaml(text).keys({"version", "namespace", "jobs"}, {"aliases"})
     if root["version"].text() != VERSION:
         raise root["version"].error(f"{root['version'].text()!r} is unknown; this check reads version {VERSION}")
-    reader = _ContractReader(_parse_aliases(root.get("aliases")))
+    reader = _ContractReader(Aliases(root.get("aliases")))
     jobs: dict[str, JobRow] = {}
     for field in root["jobs"].items():
         job = reader.job(field)
@@ -47,21 +47,10 @@ def load(text: str) -> Contract:
     return Contract(root["namespace"].text(), tuple(jobs.values()))
 
 
-def _parse_aliases(field: Field | None) -> dict[str, str]:
-    aliases: dict[str, str] = {}
-    for name, target in (field.mapping() if field else {}).items():
-        if "/" in name:
-            raise target.error(f"alias {name!r} must not contain a slash")
-        if "://" not in target.text():
-            raise target.error(f"{target.text()!r} must be a namespace or dataset such as s3://bucket/path")
-        aliases[name] = target.text().rstrip("/")
-    return aliases
-
-
 class _ContractReader:
     """Reads rows under one set of aliases."""
 
-    def __init__(self, aliases: dict[str, str]) -> None:
+    def __init__(self, aliases: Aliases) -> None:
         self._aliases = aliases
 
     def job(self, field: Field) -> JobRow:
@@ -78,14 +67,14 @@ class _ContractReader:
 
     def _input_row(self, field: Field) -> InputRow:
         if not field.is_mapping:
-            return InputRow(self._resolve_dataset(field, field.text()), frozenset())
+            return InputRow(self._aliases.dataset(field, field.text()), frozenset())
         entries = field.keys({"dataset"}, {"requires"})
-        dataset = self._resolve_dataset(entries["dataset"], entries["dataset"].text())
+        dataset = self._aliases.dataset(entries["dataset"], entries["dataset"].text())
         return InputRow(dataset, _required_features(entries.get("requires")))
 
     def _output_row(self, field: Field, inputs: list[Dataset]) -> OutputRow:
         if not field.is_mapping:
-            return OutputRow(self._resolve_dataset(field, field.text()), frozenset(), None, {})
+            return OutputRow(self._aliases.dataset(field, field.text()), frozenset(), None, {})
         entries = field.keys({"dataset"}, {"requires", "columns", "dataset_columns"})
         if "dataset_columns" in entries and "columns" not in entries:
             raise entries["dataset_columns"].error("requires `columns`; write `columns: {}` if there are none")
@@ -94,7 +83,7 @@ class _ContractReader:
             rows = entries["columns"].mapping()
             columns = {name: self._column_sources(row.items(), inputs) for name, row in rows.items()}
         return OutputRow(
-            self._resolve_dataset(entries["dataset"], entries["dataset"].text()),
+            self._aliases.dataset(entries["dataset"], entries["dataset"].text()),
             _required_features(entries.get("requires")),
             columns,
             self._column_sources(_field_items(entries.get("dataset_columns")), inputs),
@@ -116,22 +105,10 @@ class _ContractReader:
             if len(inputs) != 1:
                 raise field.error(f"write DATASET#FIELD: the job has {len(inputs)} inputs, not one")
             return inputs[0]
-        dataset = self._resolve_dataset(field, text.strip())
+        dataset = self._aliases.dataset(field, text.strip())
         if dataset not in inputs:
             raise field.error(f"{dataset} is not an input of this job")
         return dataset
-
-    def _resolve_dataset(self, field: Field, text: str) -> Dataset:
-        full = text
-        if "://" not in text:
-            head, slash, rest = text.partition("/")
-            if head not in self._aliases:
-                raise field.error(f"{head!r} is not an alias, and {text!r} is not of the form scheme://authority/name")
-            full = self._aliases[head] + slash + rest
-        match = _NAMESPACE.fullmatch(full)
-        if match is None:
-            raise field.error(f"{full!r} is not a dataset; write scheme://authority/name")
-        return Dataset(match["namespace"], match["name"])
 
 
 def _parse_transformation(field: Field, match: re.Match[str]) -> Transformation:

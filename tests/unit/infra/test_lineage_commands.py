@@ -506,3 +506,83 @@ def test_provenance_needs_a_node_or_a_document(audited):
     code, _, error = run_lineage("provenance", "--url", audited)
     assert code == 2
     assert "name a dataset or column" in error
+
+
+METADATA = """
+version: 1
+namespace: shop
+aliases: {kafka: "KAFKA"}
+datasets:
+  - dataset: kafka/orders
+    owners: [team-shop]
+    columns:
+      price: {tags: [secret]}
+jobs:
+  - job: etl
+    description: Loads the lake
+""".replace("KAFKA", KAFKA)
+
+
+@pytest.fixture
+def described(tmp_path):
+    """Service with a topic, a table and a tile, and the path of a metadata file about the topic."""
+    orders = dataset(
+        "sales/orders",
+        LAKE,
+        "price",
+        columnLineage={"fields": {"price": {"inputFields": [edge("orders", "price", KAFKA)]}}},
+    )
+    file = tmp_path / "metadata.yaml"
+    file.write_text(METADATA)
+    with running_service(tmp_path / "data") as service:
+        content = event("etl", 0, [dataset("orders", KAFKA, "key", "price")], [orders])
+        with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
+            pass
+        yield service.url, file
+
+
+def test_tags_of_a_described_dataset_follow_its_columns(described, tmp_path):
+    url, file = described
+    code, text, _ = run_lineage("tags", "--url", url)
+    assert (code, text) == (0, "no column of the graph has such a tag; give it one: bin/lab lineage describe FILE\n")
+    code, text, error = run_lineage("describe", file, "--url", url, "--dry-run")
+    assert (code, text) == (0, "would describe 2 datasets and jobs\n"), error
+    for _ in range(2):
+        code, text, error = run_lineage("describe", file, "--url", url)
+        assert (code, text) == (0, "described 2 datasets and jobs\n"), error
+    report = tmp_path / "tags.json"
+    code, text, _ = run_lineage("tags", "SECRET", "--url", url, "--json", report)
+    assert (code, text) == (0, f"secret: {KAFKA}/orders#price\n  {LAKE}/sales/orders#price (1 job, by etl)\n")
+    (carried,) = json.loads(report.read_text())["carried"]
+    assert (carried["field"], carried["origin"]["name"], carried["aggregated"]) == ("price", "orders", False)
+    assert run_lineage("tags", "gold", "--url", url)[1].startswith("no column of the graph has such a tag")
+    code, text, _ = run_lineage("impact", "orders#key", "--url", url, "--fail-on", "tag:secret")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("kafka/orders", "kafka/order"),
+            f"nothing was sent: the graph does not have {KAFKA}/order. Correct the names",
+        ),
+        (("job: etl", "job: elt"), "nothing was sent: the graph does not have shop/elt"),
+        (("version: 1", "version: 3"), "line 2: version: '3' is unknown"),
+    ],
+)
+def test_a_metadata_file_with_a_mistake_changes_nothing(described, change, message):
+    url, file = described
+    file.write_text(METADATA.replace(*change))
+    code, _, error = run_lineage("describe", file, "--url", url)
+    assert code == 2
+    assert message in error
+    assert run_lineage("tags", "--url", url)[1].startswith("no column")
+    if "version" not in change[0]:
+        assert run_lineage("describe", file, "--url", url, "--force")[0] == 0
+
+
+def test_a_missing_metadata_file_is_named(url, tmp_path):
+    code, _, error = run_lineage("describe", tmp_path / "none.yaml", "--url", url)
+    assert code == 2
+    assert f"cannot read the metadata file {tmp_path / 'none.yaml'}" in error
