@@ -13,8 +13,9 @@ from infra.errors import Interrupted, LabError
 from infra.toolchain.progress import PlainProgress, Progress
 from infra.toolchain.progress_rich import RichProgress
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# No emoji codes: `tag:secret:` of a name would become a picture.
+out = Console(highlight=False, soft_wrap=True, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 StackOption = Annotated[
     str, typer.Option("--stack", "-s", envvar="LINEAGE_LAB_STACK", help="Name of the lab's Pulumi stack.")

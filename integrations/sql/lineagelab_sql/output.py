@@ -26,7 +26,7 @@ def table(result: Result, stream: TextIO, max_rows: int) -> None:
         drawn.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for row in shown:
         drawn.add_row(*(_cell(value) for value in row))
-    console = Console(file=stream, highlight=False, markup=False)
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
     console.print(drawn)
     if not is_complete:
         console.print(f"... the first {max_rows} rows; all: --format csv or json, or --max-rows")

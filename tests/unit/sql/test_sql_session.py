@@ -216,6 +216,15 @@ def test_a_long_table_says_that_it_is_cut():
     assert "the first 2 rows" in stream.getvalue()
 
 
+def test_values_are_shown_as_they_are():
+    """Not as codes of pictures, nor as markup."""
+    stream = io.StringIO()
+    query = "SELECT ':smile: [red]x[/red]' AS \":key:\""
+    Opened().session.run(query, lambda result: output.write(result, "table", 2, stream))
+    header, row, *_ = stream.getvalue().splitlines()
+    assert (header.strip(), row.strip()) == (":key:", ":smile: [red]x[/red]")
+
+
 def test_an_empty_result_is_an_empty_array():
     stream = io.StringIO()
     Opened().session.run("SELECT 1 AS n WHERE false", lambda result: output.write(result, "json", 2, stream))
