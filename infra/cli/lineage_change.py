@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from infra.cli.lineage_client import find_node, get_json
+from infra.cli.lineage_client import GRAPH_PATH, find_node, get_json
 from infra.cli.lineage_reach import render_reach
 from infra.errors import LabError
 from lineage.checks.impact import (
+    TAG,
     Affected,
     ColumnChange,
     Rule,
@@ -20,6 +21,7 @@ from lineage.checks.impact import (
     changed_columns,
     read_candidate,
 )
+from lineage.checks.metadata import with_carried_tags
 from lineage.checks.node_lookup import Node
 
 NO_CHANGE = "the candidate drops, renames and retypes no column\n"
@@ -97,6 +99,8 @@ def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str]
     if candidate is not None:
         nodes = [(f"{each.how}:", node._replace(field=each.column)) for each in _changes(service, node, candidate)]
     summaries = get_json(service, "/api/v1/summaries") if parsed and nodes else {"datasets": [], "jobs": []}
+    if nodes and any(rule.kind == TAG for rule in parsed):
+        summaries = with_carried_tags(summaries, get_json(service, GRAPH_PATH)["columns"])
     limit = {} if depth is None else {"depth": str(depth)}
     assessed = []
     for title, each in nodes:

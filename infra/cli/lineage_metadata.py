@@ -10,7 +10,15 @@ from typing import Any
 from infra.cli.lineage_client import GRAPH_PATH, administer, get_json
 from infra.errors import LabError
 from lineage.checks.contract import ContractError
-from lineage.checks.metadata import CarriedTag, Metadata, TaggedColumn, carried_tags, load_metadata, metadata_events
+from lineage.checks.metadata import (
+    CarriedTag,
+    Metadata,
+    TaggedColumn,
+    carried_tags,
+    load_metadata,
+    metadata_events,
+    tagged_columns,
+)
 from lineage.events import DatasetId, JobId
 
 BATCH_PATH = "/api/v1/lineage/batch"
@@ -64,15 +72,8 @@ def tags_of(service: str, key: str | None) -> tuple[list[TaggedColumn], list[Car
     Raises:
         LabError: the service does not respond.
     """
-    summaries = get_json(service, SUMMARIES_PATH)
-    tagged = [
-        TaggedColumn(DatasetId(row["namespace"], row["name"]), column, tag)
-        for row in summaries["datasets"]
-        for column, tags in row["columnTags"].items()
-        for tag in tags
-        if key is None or tag.lower() == key.lower()
-    ]
-    return sorted(tagged), carried_tags(tagged, get_json(service, GRAPH_PATH)["columns"])
+    tagged = tagged_columns(get_json(service, SUMMARIES_PATH), key)
+    return tagged, carried_tags(tagged, get_json(service, GRAPH_PATH)["columns"])
 
 
 def tags_json(tagged: Sequence[TaggedColumn], carried: Sequence[CarriedTag]) -> str:

@@ -4,7 +4,13 @@
 from lineage.checks.metadata.events import metadata_events
 from lineage.checks.metadata.load import load_metadata
 from lineage.checks.metadata.model import Described, Metadata, Owner, Tag
-from lineage.checks.metadata.propagation import CarriedTag, TaggedColumn, carried_tags
+from lineage.checks.metadata.propagation import (
+    CarriedTag,
+    TaggedColumn,
+    carried_tags,
+    tagged_columns,
+    with_carried_tags,
+)
 
 __all__ = [
     "CarriedTag",
@@ -16,4 +22,6 @@ __all__ = [
     "carried_tags",
     "load_metadata",
     "metadata_events",
+    "tagged_columns",
+    "with_carried_tags",
 ]

@@ -70,6 +70,35 @@ def carried_tags(tagged: Iterable[TaggedColumn], edges: Iterable[Mapping[str, An
     return sorted(found, key=lambda each: (each.dataset, each.field, each.tag, each.origin))
 
 
+def tagged_columns(summaries: Mapping[str, Any], tag: str | None = None) -> list[TaggedColumn]:
+    """Return the columns that events tag, sorted; only with one tag if it is given, in upper or lower case.
+
+    Args:
+        summaries: response of `/api/v1/summaries`.
+        tag: key of a tag.
+    """
+    return sorted(
+        TaggedColumn(DatasetId(row["namespace"], row["name"]), column, key)
+        for row in summaries["datasets"]
+        for column, keys in row["columnTags"].items()
+        for key in keys
+        if tag is None or key.lower() == tag.lower()
+    )
+
+
+def with_carried_tags(summaries: Mapping[str, Any], edges: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return summaries whose columns also have the tags that they get from others."""
+    more: dict[DatasetId, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for each in carried_tags(tagged_columns(summaries), edges):
+        more[each.dataset][each.field].add(each.tag)
+
+    def tags(row: Mapping[str, Any]) -> dict[str, list[str]]:
+        own, added = row["columnTags"], more.get(DatasetId(row["namespace"], row["name"]), {})
+        return {column: sorted({*own.get(column, ()), *added.get(column, ())}) for column in {**own, **added}}
+
+    return {**summaries, "datasets": [{**row, "columnTags": tags(row)} for row in summaries["datasets"]]}
+
+
 def _carried_from(origin: TaggedColumn, below: Mapping[_Column, list[_Edge]]) -> list[CarriedTag]:
     """Follow one tag breadth first; a column is visited again if a longer path reaches it without aggregation."""
     start = (origin.dataset, origin.field)

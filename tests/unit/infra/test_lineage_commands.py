@@ -556,8 +556,18 @@ def test_tags_of_a_described_dataset_follow_its_columns(described, tmp_path):
     (carried,) = json.loads(report.read_text())["carried"]
     assert (carried["field"], carried["origin"]["name"], carried["aggregated"]) == ("price", "orders", False)
     assert run_lineage("tags", "gold", "--url", url)[1].startswith("no column of the graph has such a tag")
-    code, text, _ = run_lineage("impact", "orders#key", "--url", url, "--fail-on", "tag:secret")
-    assert code == 0
+    code, text, _ = run_lineage("impact", "orders#price", "--url", url, "--fail-on", "tag:secret")
+    assert f"breaks tag:secret: {LAKE}/sales/orders#price\n" in text
+    assert code == 1
+    assert run_lineage("impact", "orders#key", "--url", url, "--fail-on", "tag:secret")[0] == 0
+
+
+def test_names_like_emoji_codes_are_printed_as_they_are(described):
+    """The tag is followed by a colon: `:secret:` is the code of a picture."""
+    url, file = described
+    assert run_lineage("describe", file, "--url", url)[0] == 0
+    _, text, _ = run_lineage("impact", "orders#price", "--url", url, "--fail-on", "tag:secret")
+    assert "  breaks tag:secret: " in text
 
 
 @pytest.mark.parametrize(
