@@ -112,6 +112,21 @@ def test_dataset_details_show_columns_writes_and_schema_changes(visit, shop, con
     assert "1,205" in details.get_by_role("table").nth(1).inner_text()
 
 
+def test_columns_show_the_tags_that_they_get_from_others(visit, shop):
+    event = dataset_event("kafka://kafka:9092", "orders", "price")
+    tag = {"key": "secret", "value": "true", "source": "USER", "field": "price"}
+    event["dataset"]["facets"] = {"tags": facet(tags=[tag])}
+    shop.send(event)
+    for node, text in ((SALES, "secret from orders#price"), (STATS, "secret, aggregated, from orders#price")):
+        visit.open(node=node)
+        details = visit.page.get_by_label("Details")
+        carried = details.locator(".carried")
+        carried.first.wait_for()
+        assert carried.all_inner_texts() == [text]
+    carried.get_by_role("link").click()
+    visit.page.locator(".columns .cards button").first.wait_for(state="attached")
+
+
 def test_job_details_show_runs_statistics_errors_and_raw_events(visit, shop, contract):
     job = etl_of(contract)
     error = {"errorMessage": facet(message="no <b>room</b> left", programmingLanguage="Python", stackTrace="at 1")}

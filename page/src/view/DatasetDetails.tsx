@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useEffect, useState } from "preact/hooks";
 import { DIFF_SIGN } from "../model/diff";
 import type { Field, QualifiedName } from "../model/apiTypes";
 import type { GraphNode } from "../model/graph";
-import { apiPath } from "../model/ids";
+import type { CarriedTag } from "../model/carriedTags";
+import { apiPath, columnId, nodeId } from "../model/ids";
 import { displayText } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
-import { graph, nodeIndexById, suspects } from "../state/store";
+import { graph, graphWorker, nodeIndexById, suspects } from "../state/store";
 import { formatAge, formatBytes, formatTime, formatNumber } from "./format";
 import { Icon, Link, NodeLink, Section, Table } from "./components";
 import { useResource } from "./useResource";
@@ -95,19 +97,45 @@ function Suspicion({ node, cause }: { readonly node: GraphNode; readonly cause: 
   );
 }
 
+/** Tags that columns get from others, by column; empty until they are computed, and for a past graph. */
+function useCarriedTags(node: GraphNode, fields: DatasetResponse["fields"]): ReadonlyMap<string, readonly CarriedTag[]> {
+  const [found, setFound] = useState<ReadonlyMap<string, readonly CarriedTag[]>>(new Map());
+  const names = fields.map(({ name }) => name).join("\n");
+  useEffect(() => {
+    let current = true;
+    const group = (tags: readonly CarriedTag[]) => {
+      const byColumn = new Map<string, CarriedTag[]>();
+      for (const tag of tags) byColumn.set(tag.column, [...(byColumn.get(tag.column) ?? []), tag]);
+      if (current) setFound(byColumn);
+    };
+    // An error of the service is shown by the graph view; the columns are shown without these tags then.
+    graphWorker.call("carriedTags", node.id, names.split("\n")).then(group, () => undefined);
+    return () => {
+      current = false;
+    };
+  }, [node.id, names, graph.value.from]);
+  return found;
+}
+
 function Columns({ node, fields }: { readonly node: GraphNode; readonly fields: DatasetResponse["fields"] }) {
+  const carried = useCarriedTags(node, fields);
   if (fields.length === 0) return <p class="faint">No event contains its schema.</p>;
   const rows = fields.map((field) => ({
     key: field.name,
     cells: [
-      <Column node={node} field={field} />,
+      <Column node={node} field={field} carried={carried.get(field.name) ?? []} />,
       <span class="faint">{displayText(field.type ?? "–")}</span>,
     ],
   }));
   return <Table headings={[{ title: "column" }, { title: "type" }]} rows={rows} />;
 }
 
-function Column({ node, field }: { readonly node: GraphNode; readonly field: DatasetResponse["fields"][number] }) {
+function Column(props: {
+  readonly node: GraphNode;
+  readonly field: DatasetResponse["fields"][number];
+  readonly carried: readonly CarriedTag[];
+}) {
+  const { node, field, carried } = props;
   return (
     <>
       <Link to={{ view: "columns", node: node.id, field: field.name }}>
@@ -122,6 +150,15 @@ function Column({ node, field }: { readonly node: GraphNode; readonly field: Dat
         <span class="tag" key={tag}>
           {displayText(tag)}
         </span>
+      ))}
+      {carried.map(({ tag, origin, aggregated }) => (
+        <small class="carried" key={`${tag}${columnId(origin, origin.field ?? "")}`}>
+          {displayText(tag)}
+          {aggregated ? ", aggregated," : ""} from{" "}
+          <Link to={{ view: "columns", node: nodeId("dataset", origin), field: origin.field ?? "" }}>
+            {displayText(`${origin.name}#${origin.field}`)}
+          </Link>
+        </small>
       ))}
       {field.description && <small>{displayText(field.description)}</small>}
     </>

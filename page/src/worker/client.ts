@@ -4,7 +4,7 @@ import type { GraphWorker } from "./graphWorker";
 
 type Methods = Pick<
   GraphWorker,
-  "load" | "nodes" | "changesOf" | "search" | "loadColumns" | "columnPath" | "columnsOf" | "layoutGraph" | "runTrees"
+  "load" | "nodes" | "changesOf" | "search" | "loadColumns" | "columnPath" | "columnsOf" | "carriedTags" | "layoutGraph" | "runTrees"
 >;
 
 export interface WorkerRequest {

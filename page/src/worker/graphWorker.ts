@@ -2,6 +2,7 @@
 import type { Digraph } from "../layout/digraph";
 import { type Layout, layoutGraph } from "../layout/layout";
 import type { LayoutSizes } from "../layout/sizes";
+import { type CarriedTag, carriedTags } from "../model/carriedTags";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
 import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
@@ -29,6 +30,9 @@ export interface SearchResult {
   readonly hits: readonly SearchHit[];
   readonly partial: boolean;
 }
+
+/** Number of nodes up to which tags that follow columns are computed: the export with all columns has some MB then. */
+const MAX_TAGGED_NODES = 5_000;
 
 /**
  * Loads and indexes the graph, searches it, and computes layouts and column paths, off the main thread.
@@ -107,6 +111,14 @@ export class GraphWorker {
     const found = await this.loadExport();
     this.columnIndex ??= buildColumnIndex(found);
     return columnPath(this.columnIndex, start);
+  }
+
+  /** Tags that columns of a dataset get from others; none in a graph whose export is too large to load for that. */
+  async carriedTags(dataset: string, columns: readonly string[]): Promise<readonly CarriedTag[]> {
+    if (this.graph.nodes.length > MAX_TAGGED_NODES) return [];
+    const found = await this.loadExport();
+    this.columnIndex ??= buildColumnIndex(found);
+    return carriedTags(this.columnIndex, this.summaries, dataset, columns);
   }
 
   /** The newest trees of runs of all jobs, also of those without datasets. */
