@@ -22,8 +22,10 @@ export interface Route {
   readonly direction: "down" | "up";
   /** Time of the shown graph (RFC 3339), the later one of a comparison; empty for now. */
   readonly at: string;
-  /** Earlier time of a comparison, or of a search for a cause (RFC 3339); empty for none. */
+  /** Earlier time of a comparison (RFC 3339); empty for none. */
   readonly since: string;
+  /** Time from which a cause is searched (RFC 3339); empty for a day ago. Not `since`, which makes the graph a comparison. */
+  readonly from: string;
   /** Ids of the groups that the user expanded. */
   readonly open: readonly string[];
   /** Ids of the groups that the user collapsed. */
@@ -51,6 +53,7 @@ export const HOME: Route = {
   direction: "down",
   at: "",
   since: "",
+  from: "",
   open: [],
   closed: [],
   budget: DEFAULT_BUDGET,
@@ -74,6 +77,7 @@ export function parseRoute(query: string): Route {
     direction: values.get("direction") === "up" ? "up" : "down",
     at: timestamp(values.get("at")),
     since: timestamp(values.get("since")),
+    from: timestamp(values.get("from")),
     open: values.getAll("open"),
     closed: values.getAll("closed"),
     budget: Number.isInteger(budget) && budget >= 10 && budget <= 5000 ? budget : DEFAULT_BUDGET,
@@ -83,7 +87,7 @@ export function parseRoute(query: string): Route {
 /** The query string of a route: only values other than the defaults, in a fixed order. */
 export function formatRoute(route: Route): string {
   const values = new URLSearchParams();
-  for (const key of ["view", "node", "field", "direction", "at", "since", "by"] as const) {
+  for (const key of ["view", "node", "field", "direction", "at", "since", "from", "by"] as const) {
     if (route[key] !== HOME[key]) values.set(key, route[key]);
   }
   for (const key of ["only", "inactive"] as const) if (route[key]) values.set(key, "1");

@@ -107,7 +107,7 @@ function AlertItems({ found }: { readonly found: readonly Alert[] }) {
           {alert.node && (
             <Link
               class="button"
-              to={{ view: "cause", node: alert.node, field: "", at: "", since: causeSince(alert.since, Date.now()) }}
+              to={{ view: "cause", node: alert.node, field: "", at: "", from: causeSince(alert.since, Date.now()) }}
             >
               Cause
             </Link>

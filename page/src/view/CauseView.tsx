@@ -12,11 +12,11 @@ import { useResource } from "./useResource";
 
 /** Why a dataset or column changed: what changed upstream of it in a period, best explanation first. */
 export function CauseView() {
-  const { node, field, since, at: until } = route.value;
+  const { node, field, from, at: until } = route.value;
   const subject = causeSubject(graph.value, nodeIndexById.value.get(node) ?? -1);
   const known = subject < 0 ? undefined : graph.value.nodes[subject];
   // Fixed while the view is open: a request for each event of a busy graph would be of no use.
-  const begin = useMemo(() => since || causeSince(null, Date.now()), [node, since]);
+  const begin = useMemo(() => from || causeSince(null, Date.now()), [node, from]);
   const id = known && (known.id === node && field !== "" ? columnId(known, field) : known.id);
   const values = new URLSearchParams({ nodeId: id ?? "", since: begin, ...(until === "" ? {} : { until }) });
   const distance = useDistance(id ?? "");
@@ -27,7 +27,7 @@ export function CauseView() {
     <div class="list">
       <div class="toolbar">
         <NodeLink kind="dataset" node={known} engine={known.engine} />
-        <PeriodSelect since={since} />
+        <PeriodSelect from={from} />
         <DistanceSelect distance={distance} status={found.status} />
       </div>
       <h2>Why did {name} change?</h2>
@@ -38,20 +38,20 @@ export function CauseView() {
   );
 }
 
-function PeriodSelect({ since }: { readonly since: string }) {
+function PeriodSelect({ from }: { readonly from: string }) {
   const now = Date.now();
-  const chosen = CAUSE_PERIODS.find(([, length]) => Math.abs(now - length - Date.parse(since)) < 60_000)?.[0];
+  const chosen = CAUSE_PERIODS.find(([, length]) => Math.abs(now - length - Date.parse(from)) < 60_000)?.[0];
   return (
     <label>
       Changes of the{" "}
       <select
-        value={since === "" ? "last day" : (chosen ?? since)}
+        value={from === "" ? "last day" : (chosen ?? from)}
         onChange={({ currentTarget: { value } }) => {
           const length = CAUSE_PERIODS.find(([name]) => name === value)?.[1];
-          if (length !== undefined) navigate({ since: new Date(Date.now() - length).toISOString() });
+          if (length !== undefined) navigate({ from: new Date(Date.now() - length).toISOString() });
         }}
       >
-        {since !== "" && !chosen && <option value={since}>time since {formatTime(since)}</option>}
+        {from !== "" && !chosen && <option value={from}>time since {formatTime(from)}</option>}
         {CAUSE_PERIODS.map(([name]) => (
           <option key={name} value={name}>
             {name}

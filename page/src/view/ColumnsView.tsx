@@ -58,7 +58,7 @@ export function ColumnsView() {
         <Link class="button" to={{ view: "impact", node, field, direction: "up" }}>
           Origin
         </Link>
-        <Link class="button" to={{ view: "cause", node, field, since: "" }}>
+        <Link class="button" to={{ view: "cause", node, field, from: "" }}>
           Cause
         </Link>
         {path.edges.length > 0 && (

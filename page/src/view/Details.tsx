@@ -92,7 +92,7 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
             Neighborhood
           </button>
           <FavoriteButton id={node.id} />
-          <Link class="button" to={{ view: "cause", node: node.id, field: "", since: "" }}>
+          <Link class="button" to={{ view: "cause", node: node.id, field: "", from: "" }}>
             Cause
           </Link>
           {node.kind === "dataset" && (

@@ -61,6 +61,13 @@ export function DiagramView(props: DiagramViewProps) {
     [laidOut, at],
   );
 
+  const requestDetail = () => {
+    const { laidOut: drawn, onDetail } = current.current;
+    const shown = graphCanvas.current;
+    if (!shown || !drawn || shown.viewport.scale < DETAIL_SCALE) return;
+    onDetail?.(shown.visible(MAX_BUTTONS).map((card) => drawn.cards[card].id));
+  };
+
   useEffect(() => {
     const pick = (card: number, column: number) => {
       const id = current.current.laidOut?.cards[card]?.id ?? null;
@@ -75,13 +82,8 @@ export function DiagramView(props: DiagramViewProps) {
       clearTimeout(settled);
       settled = window.setTimeout(() => {
         setVisible(buttonsOf(created));
-        requestDetail(created);
+        requestDetail();
       }, 80);
-    };
-    const requestDetail = (shown: GraphCanvas) => {
-      const { laidOut: drawn, onDetail } = current.current;
-      if (shown.viewport.scale < DETAIL_SCALE || !drawn) return;
-      onDetail?.(shown.visible(MAX_BUTTONS).map((card) => drawn.cards[card].id));
     };
     let settled = 0;
     const created = new GraphCanvas(canvas.current!, minimap.current, { onHover: setHovered, onPick: pick, onMove });
@@ -107,6 +109,7 @@ export function DiagramView(props: DiagramViewProps) {
     // The neighborhood of a hub does not fit at a readable scale: then the selected card is in the middle.
     if (at >= 0 && (!before || fits)) graphCanvas.current.reveal(at, READABLE_SCALE);
     setVisible(buttonsOf(graphCanvas.current));
+    requestDetail();
   }, [laidOut]);
 
   useEffect(() => {
