@@ -18,6 +18,7 @@ from infra.cli.first_run import first_run
 from infra.cli.setup import check_machine, install_lab_artifacts
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
+from infra.cli.stack_lock import changing
 from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 from infra.provider import DROP_UNREACHABLE
@@ -32,6 +33,11 @@ def up(
     pipeline: Annotated[bool, typer.Option(help="Run the pipeline and check the lineage.")] = True,
 ) -> None:
     """Start or update the lab, run the pipeline and check the lineage."""
+    with changing(stack):
+        _up(stack, pipeline)
+
+
+def _up(stack: str, pipeline: bool) -> None:
     started = time.monotonic()
     artifacts = Artifacts.open()
     lab = Stack(stack, artifacts)
@@ -81,6 +87,11 @@ def down(
     images: Annotated[bool, typer.Option("--images", help="Also remove the images of a lab on Docker.")] = False,
 ) -> None:
     """Remove the lab. Its configuration and the download cache remain (and, on Docker, the images)."""
+    with changing(stack):
+        _down(stack, export, images)
+
+
+def _down(stack: str, export: Path | None, images: bool) -> None:
     lab = Stack(stack, Artifacts.open())
     found = lab.exists()
     if export:
@@ -131,7 +142,8 @@ def reset(stack: StackOption = DEFAULT_STACK) -> None:
 
     Removes its processes or containers, data, files and state.
     """
-    _remove_leftovers(Stack(stack, Artifacts.open()), even_broken_state=True)
+    with changing(stack):
+        _remove_leftovers(Stack(stack, Artifacts.open()), even_broken_state=True)
     out.print(f"removed the lab of stack {stack}")
 
 
