@@ -3,12 +3,13 @@
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lineage.events import DatasetId, JobId, JsonObject
 from lineage.events.timestamps import format_time
 from lineage.graph import LineageRecords
 from lineage.graph.mergeable import Span
+from lineage.graph.records_by_name import READS_PER_PART, RecordsByName
 from lineage.marquez.index import Index
 from lineage.marquez.node_ids import node_id
 
@@ -66,20 +67,30 @@ class Search:
 
     def steps(self) -> Iterator[None]:
         """Run the search on an updated index; yields after each slice."""
-        done = 0
+        done = reads = 0
         for identity, namespace, names in self._matching_names():
             # Names of a bucket are sorted: when ranked by name, only the first `limit` of them can be results.
-            examined = names if self._examine_all else names[: self._query.limit]
-            hits = [
-                hit for name in examined if self._is_in_time_range(hit := self._hit_of_node(identity(namespace, name)))
-            ]
-            self._total += len(hits) if self._examine_all else len(names)
+            examined = list(names) if self._examine_all else names[: self._query.limit]
+            self._total += 0 if self._examine_all else len(names)
             done += 1 + len(names)
-            self._best += hits
+            for name in examined:
+                node = identity(namespace, name)
+                records: RecordsByName[Any, Any] = (
+                    self._index.lineage.jobs if isinstance(node, JobId) else self._index.lineage.datasets
+                )
+                reads += records.in_memory(node) is None
+                record = records.get(node)
+                # It may have been removed since the last slice.
+                if record is not None and self._is_in_time_range(hit := _SearchHit(node, record.span)):
+                    self._total += self._examine_all
+                    self._best.append(hit)
+                if reads >= READS_PER_PART:
+                    reads = 0
+                    yield
             if len(self._best) > self._query.limit + _SURPLUS_HITS:
                 self._drop_worst()
             if done >= _NAMES_PER_SLICE:
-                done = 0
+                done = reads = 0
                 yield
 
     @property
@@ -100,10 +111,6 @@ class Search:
         if kind in (None, "DATASET"):
             for namespace, names in self._index.datasets.containing(wanted, self._query.namespace):
                 yield DatasetId, namespace, names
-
-    def _hit_of_node(self, node: JobId | DatasetId) -> _SearchHit:
-        lineage = self._index.lineage
-        return _SearchHit(node, (lineage.jobs[node] if isinstance(node, JobId) else lineage.datasets[node]).span)
 
     def _is_in_time_range(self, hit: _SearchHit) -> bool:
         after, before, time = self._query.after, self._query.before, hit.span.last.time
