@@ -40,19 +40,28 @@ def kill_one_process(lab, chance):
 
     Not the shells and short-lived tools that start the JVM: the driver does not notice the end of one.
     """
-    while True:
+    killed = []
+
+    def kill():
+        launcher = etl_launcher(lab)
         try:
-            launcher = etl_launcher(lab)
             victim = chance.choice([launcher, *filter(is_part_of_driver, launcher.children(recursive=True))])
             victim.kill()
         except psutil.NoSuchProcess:  # it ended meanwhile, as after the kill before
-            continue
+            return False
         print(f"killed {victim}")
-        return launcher.pid
+        killed.append(launcher.pid)
+        return True
+
+    until(lab, kill)
+    return killed[0]
 
 
 def is_part_of_driver(process):
-    arguments = process.cmdline()
+    try:
+        arguments = process.cmdline()
+    except psutil.NoSuchProcess:  # also a zombie: its parent has not waited for it yet
+        return False
     return DRIVER_MODULE in arguments or any(name.startswith("org.apache.spark.") for name in arguments)
 
 
