@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Resolution of short names to datasets and columns of a graph."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from heapq import nsmallest
 from typing import Any, NamedTuple
+
+from lineage.events.schema_fields import column_types
 
 _MAX_LISTED = 10
 _MAX_COMPARED = 20_000
@@ -62,7 +64,7 @@ class _NameLookup:
         for row in export["datasets"]:
             node = Node(row["namespace"], row["name"])
             self._full[str(node)] = node
-            self._columns[node] = set(_column_paths(row["fields"], ""))
+            self._columns[node] = set(column_types(row["fields"]))
             self._short.setdefault(node.name, set()).add(node)
             for alias in row["symlinks"]:
                 for name in (alias["name"], f"{alias['namespace']}/{alias['name']}"):
@@ -100,13 +102,6 @@ class _NameLookup:
 
     def _with_column(self, dataset: str, field: str) -> list[Node]:
         return [node._replace(field=field) for node in self._matching_datasets(dataset) if field in self._columns[node]]
-
-
-def _column_paths(fields: Iterable[Mapping[str, Any]], above: str) -> Iterator[str]:
-    for field in fields:
-        path = f"{above}{field['name']}"
-        yield path
-        yield from _column_paths(field.get("fields") or (), f"{path}.")
 
 
 def _name_list(names: list[str]) -> str:

@@ -13,9 +13,10 @@ import msgspec
 
 from lineage.events.ids import JsonObject
 from lineage.events.own_facets import PRODUCER, REFUSED_FACET, own_facet_schema
+from lineage.events.standard_facets import event_schema
 from lineage.events.timestamps import format_time, parse_time
 
-_RUN_EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
+_RUN_EVENT = event_schema("RunEvent")
 
 
 class _Run(msgspec.Struct):

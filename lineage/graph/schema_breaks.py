@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Schema changes that can break readers: columns that the current schema of a dataset removed or retyped."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lineage.events.ids import DatasetId, JsonObject, RunId, identity_json
+from lineage.events.schema_fields import column_types
 from lineage.events.timestamps import format_time
 from lineage.graph.dataset_record import DatasetRecord
-from lineage.graph.dataset_statements import DatasetStatement, columns_digest
+from lineage.graph.dataset_statements import PackedColumns, columns_digest
 from lineage.graph.records import LineageRecords
 from lineage.graph.records_by_name import READS_PER_PART
 
@@ -25,36 +26,35 @@ class SchemaBreak(NamedTuple):
     retyped: tuple[tuple[str, str, str], ...]
 
 
+class _Written(NamedTuple):
+    """Columns that a run stated as the writer of a dataset."""
+
+    time: int
+    run: RunId
+    columns: PackedColumns
+
+
 def schema_break(record: DatasetRecord) -> SchemaBreak | None:
     """Return the break of the current schema; None if its last change only added columns, or there was none.
 
     Compared are statements of one job that writes: others may spell its types in another way, and readers may name
     only a part of the columns.
     """
-    written = [found for found in record.statements.all() if not found.read and found.columns and found.run]
-    current = columns_digest(record.fields())
-    if not written or _digest(written[-1]) != current:
+    written = [
+        _Written(found.order.time, found.run, found.columns)
+        for found in record.statements.all()
+        if not found.read and found.run and found.columns
+    ]
+    if not written or written[-1].columns.digest != columns_digest(record.fields()):
         return None
-    job = written[-1].run.job if written[-1].run else None
-    same_job = [found for found in written if found.run and found.run.job == job]
-    last, first = _last_change(same_job)
-    if last is None or first.run is None:
+    last, first = _last_change([found for found in written if found.run.job == written[-1].run.job])
+    if last is None:
         return None
-    former, now = column_types(_fields(last)), column_types(_fields(first))
+    former, now = column_types(last.columns.fields), column_types(first.columns.fields)
     removed = tuple(sorted(former.keys() - now.keys()))
     kept = ((name, former[name], now[name]) for name in sorted(former.keys() & now.keys()))
     retyped = tuple((name, old, new) for name, old, new in kept if old != new and old and new)
-    return SchemaBreak(first.order.time, first.run, removed, retyped) if removed or retyped else None
-
-
-def column_types(fields: Iterable[JsonObject], above: str = "") -> dict[str, str]:
-    """Return the type of each column, nested ones by path (`address.city`); empty if it is not known."""
-    found: dict[str, str] = {}
-    for field in fields:
-        path = f"{above}{field['name']}"
-        found[path] = str(field.get("type") or "")
-        found |= column_types(field.get("fields") or (), f"{path}.")
-    return found
+    return SchemaBreak(first.time, first.run, removed, retyped) if removed or retyped else None
 
 
 class SchemaBreaks:
@@ -113,23 +113,11 @@ class SchemaBreaks:
             self._found[name] = found
 
 
-def _last_change(
-    statements: Sequence[DatasetStatement],
-) -> tuple[DatasetStatement | None, DatasetStatement]:
+def _last_change(written: Sequence[_Written]) -> tuple[_Written | None, _Written]:
     """Return the last statement with other columns than the last one, if any, and the one after it."""
-    first = statements[-1]
-    for statement in reversed(statements):
-        if _digest(statement) != _digest(first):
-            return statement, first
-        first = statement
+    first = written[-1]
+    for found in reversed(written):
+        if found.columns.digest != first.columns.digest:
+            return found, first
+        first = found
     return None, first
-
-
-def _digest(statement: DatasetStatement) -> bytes:
-    assert statement.columns is not None
-    return statement.columns.digest
-
-
-def _fields(statement: DatasetStatement) -> list[JsonObject]:
-    assert statement.columns is not None
-    return statement.columns.fields

@@ -6,8 +6,9 @@ standard where it has one, else those of `lineage.events.own_facets`.
 """
 
 from collections.abc import Iterable
+from functools import partial
 
-from lineage.events import DatasetId, JobId, JsonObject, RunId, identity_json
+from lineage.events import DatasetId, JobId, JsonObject, RunId, identity_json, standard_facets
 from lineage.events.own_facets import (
     CATALOG_FACET,
     CATALOG_NAMESPACE,
@@ -22,29 +23,10 @@ from lineage.marquez.tags import PRODUCER, RequestedTags
 
 INTEGRATION = "MARQUEZ"
 
-_SPEC = "https://openlineage.io/spec"
-_VERSIONS = {
-    "DatasourceDatasetFacet": "1-0-1",
-    "DocumentationDatasetFacet": "1-1-0",
-    "DocumentationJobFacet": "1-1-0",
-    "ExecutionParametersRunFacet": "1-0-0",
-    "JobTypeJobFacet": "2-0-4",
-    "LifecycleStateChangeDatasetFacet": "1-0-1",
-    "NominalTimeRunFacet": "1-0-1",
-    "SQLJobFacet": "1-1-0",
-    "SchemaDatasetFacet": "1-2-0",
-    "SourceCodeLocationJobFacet": "1-1-0",
-    "TagsDatasetFacet": "1-0-0",
-    "TagsJobFacet": "1-0-0",
-}
-
 Facets = dict[str, JsonObject]
 
-
-def standard_facet(definition: str, **content: object) -> JsonObject:
-    """Return a facet of the standard; `definition` is the name of its schema."""
-    url = f"{_SPEC}/facets/{_VERSIONS[definition]}/{definition}.json#/$defs/{definition}"
-    return {"_producer": PRODUCER, "_schemaURL": url, **content}
+standard_facet = partial(standard_facets.standard_facet, PRODUCER)
+"""A facet of the standard, by the name of its schema and its content."""
 
 
 def own_facet(name: str, content: JsonObject) -> JsonObject:
@@ -166,8 +148,7 @@ def _tags_facets(definition: str, tags: RequestedTags) -> Facets:
 
 
 def _envelope(time: int, kind: str) -> JsonObject:
-    schema = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/{kind}"
-    return {"eventTime": format_time(time), "producer": PRODUCER, "schemaURL": schema}
+    return {"eventTime": format_time(time), "producer": PRODUCER, "schemaURL": standard_facets.event_schema(kind)}
 
 
 def _entity(dataset: DatasetId) -> JsonObject:

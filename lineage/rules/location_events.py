@@ -13,10 +13,11 @@ from lineage.events.own_facets import (
     location_content,
     own_facet_schema,
 )
+from lineage.events.standard_facets import event_schema
 from lineage.events.timestamps import format_time
 from lineage.rules.model import Rules, TableName
 
-_DATASET_EVENT = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+_DATASET_EVENT = event_schema("DatasetEvent")
 
 
 def location_events(

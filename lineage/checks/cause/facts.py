@@ -2,11 +2,12 @@
 """Facts of OpenLineage run events: schemas, definitions of jobs, column edges, rows, assertions, tags."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lineage.events import DatasetId, JobId
+from lineage.events.schema_fields import column_types
 from lineage.events.timestamps import parse_time
 
 _DESCRIPTIVE_FACETS = frozenset({"jobType", "lineage", "ownership", "documentation", "tags", "jobDependencies"})
@@ -102,7 +103,7 @@ def _dataset_facts(body: Mapping[str, Any], is_output: bool, entries: Mapping[Da
     return DatasetFacts(
         dataset,
         is_output,
-        dict(_types(facets["schema"].get("fields") or (), "")) if facets.get("schema") else None,
+        column_types(facets["schema"].get("fields") or ()) if facets.get("schema") else None,
         statistics.get("rowCount"),
         frozenset(_edges(column_lineage)) if column_lineage and is_output else None,
         None if assertions is None else _failed(assertions),
@@ -118,13 +119,6 @@ def _entries(facet: Mapping[str, Any] | None) -> dict[DatasetId, Any]:
         for entry in entries
         if entry.get("type", "DATASET") != "JOB"
     }
-
-
-def _types(fields: Iterable[Mapping[str, Any]], above: str) -> Iterator[tuple[str, str]]:
-    for field in fields:
-        path = f"{above}{field['name']}"
-        yield path, str(field.get("type") or "")
-        yield from _types(field.get("fields") or (), f"{path}.")
 
 
 def _edges(facet: Mapping[str, Any]) -> Iterator[Edge]:

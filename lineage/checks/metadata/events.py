@@ -2,21 +2,11 @@
 """Metadata as OpenLineage events: a dataset or job event for each node, of a producer of their own."""
 
 from lineage.checks.metadata.model import Described, Metadata
-from lineage.events import DatasetId, JsonObject
+from lineage.events import DatasetId, JsonObject, identity_json
+from lineage.events.standard_facets import event_schema, standard_facet
 
 PRODUCER = "urn:lineage-lab:metadata"
 """Producer of the events: its facets replace those of the last file, and no others."""
-
-_SPEC = "https://openlineage.io/spec"
-_CORE = f"{_SPEC}/2-0-2/OpenLineage.json"
-_FACETS = {
-    ("dataset", "documentation"): "1-1-0/DocumentationDatasetFacet.json",
-    ("dataset", "ownership"): "1-0-1/OwnershipDatasetFacet.json",
-    ("dataset", "tags"): "1-0-0/TagsDatasetFacet.json",
-    ("job", "documentation"): "1-1-0/DocumentationJobFacet.json",
-    ("job", "ownership"): "1-0-1/OwnershipJobFacet.json",
-    ("job", "tags"): "1-0-0/TagsJobFacet.json",
-}
 
 
 def metadata_events(metadata: Metadata, at: str) -> list[JsonObject]:
@@ -32,28 +22,25 @@ def metadata_events(metadata: Metadata, at: str) -> list[JsonObject]:
 
 
 def _event(found: Described, at: str) -> JsonObject:
-    kind = "dataset" if isinstance(found.node, DatasetId) else "job"
+    kind = "Dataset" if isinstance(found.node, DatasetId) else "Job"
     owners = [{"name": owner.name, "type": owner.type} for owner in found.owners]
     tags = [
         {"key": tag.key, "value": tag.value, "source": "METADATA", **({"field": tag.field} if tag.field else {})}
         for tag in found.tags
     ]
     facets = {
-        "documentation": _facet(kind, "documentation", {"description": found.description}, not found.description),
-        "ownership": _facet(kind, "ownership", {"owners": owners}, not owners),
-        "tags": _facet(kind, "tags", {"tags": tags}, not tags),
+        "documentation": _facet(f"Documentation{kind}Facet", not found.description, description=found.description),
+        "ownership": _facet(f"Ownership{kind}Facet", not owners, owners=owners),
+        "tags": _facet(f"Tags{kind}Facet", not tags, tags=tags),
     }
     return {
         "eventTime": at,
         "producer": PRODUCER,
-        "schemaURL": f"{_CORE}#/$defs/{kind.capitalize()}Event",
-        kind: {"namespace": found.node.namespace, "name": found.node.name, "facets": facets},
+        "schemaURL": event_schema(f"{kind}Event"),
+        kind.lower(): {**identity_json(found.node), "facets": facets},
     }
 
 
-def _facet(kind: str, name: str, content: JsonObject, is_empty: bool) -> JsonObject:
+def _facet(definition: str, is_empty: bool, **content: object) -> JsonObject:
     """Return a facet; an empty one is a tombstone, which has the keys that the standard requires."""
-    path = _FACETS[kind, name]
-    definition = path.partition("/")[2].removesuffix(".json")
-    url = f"{_SPEC}/facets/{path}#/$defs/{definition}"
-    return {"_producer": PRODUCER, "_schemaURL": url, **content, **({"_deleted": True} if is_empty else {})}
+    return standard_facet(PRODUCER, definition, **content, **({"_deleted": True} if is_empty else {}))
