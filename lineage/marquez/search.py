@@ -73,11 +73,10 @@ class Search:
             examined = list(names) if self._examine_all else names[: self._query.limit]
             self._total += 0 if self._examine_all else len(names)
             done += 1 + len(names)
+            lineage = self._index.lineage
+            records: RecordsByName[Any, Any] = lineage.jobs if identity is JobId else lineage.datasets
             for name in examined:
                 node = identity(namespace, name)
-                records: RecordsByName[Any, Any] = (
-                    self._index.lineage.jobs if isinstance(node, JobId) else self._index.lineage.datasets
-                )
                 reads += records.in_memory(node) is None
                 record = records.get(node)
                 # It may have been removed since the last slice.

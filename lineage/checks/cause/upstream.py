@@ -96,8 +96,6 @@ class Upstream:
             new = sources[column] - contributing
             contributing |= new
             pending += new
-        if own in unknown:
-            opaque.append(0)
         if opaque:
             contributing |= {column for column, distance in self.columns.items() if distance > min(opaque)}
         kept = {column: distance for column, distance in self.columns.items() if column in contributing}

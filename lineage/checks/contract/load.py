@@ -16,7 +16,7 @@ from lineage.checks.contract.model import (
     Sources,
     Transformation,
 )
-from lineage.checks.contract.yaml_field import Field, parse_yaml
+from lineage.checks.contract.yaml_field import Field, items_of, parse_yaml
 
 VERSION = "1"
 
@@ -55,9 +55,9 @@ class _ContractReader:
 
     def job(self, field: Field) -> JobRow:
         entries = field.keys({"job"}, {"requires", "inputs", "outputs"})
-        inputs = tuple(self._input_row(row) for row in _field_items(entries.get("inputs")))
+        inputs = tuple(self._input_row(row) for row in items_of(entries.get("inputs")))
         known = [row.dataset for row in inputs]
-        outputs = tuple(self._output_row(row, known) for row in _field_items(entries.get("outputs")))
+        outputs = tuple(self._output_row(row, known) for row in items_of(entries.get("outputs")))
         for row in (inputs, outputs):
             if len({item.dataset for item in row}) < len(row):
                 raise field.error("lists a dataset twice")
@@ -86,7 +86,7 @@ class _ContractReader:
             self._aliases.dataset(entries["dataset"], entries["dataset"].text()),
             _required_features(entries.get("requires")),
             columns,
-            self._column_sources(_field_items(entries.get("dataset_columns")), inputs),
+            self._column_sources(items_of(entries.get("dataset_columns")), inputs),
         )
 
     def _column_sources(self, fields: Iterable[Field], inputs: list[Dataset]) -> Sources:
@@ -119,9 +119,5 @@ def _parse_transformation(field: Field, match: re.Match[str]) -> Transformation:
     return Transformation(kind, match["subtype"], match["masked"] is not None)
 
 
-def _field_items(field: Field | None) -> Iterable[Field]:
-    return field.items() if field else ()
-
-
 def _required_features(field: Field | None) -> Features:
-    return frozenset(item.text() for item in _field_items(field))
+    return frozenset(item.text() for item in items_of(field))

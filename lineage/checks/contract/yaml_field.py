@@ -68,6 +68,11 @@ class Field:
         return text
 
 
+def items_of(field: Field | None) -> Iterator[Field]:
+    """Return the members of a sequence that may be missing; see `Field.items`."""
+    return field.items() if field else iter(())
+
+
 def parse_yaml(text: str) -> Field:
     """Return the root of a document.
 

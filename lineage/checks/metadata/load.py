@@ -4,7 +4,7 @@
 from collections.abc import Iterable, Iterator
 
 from lineage.checks.contract.aliases import Aliases
-from lineage.checks.contract.yaml_field import Field, parse_yaml
+from lineage.checks.contract.yaml_field import Field, items_of, parse_yaml
 from lineage.checks.metadata.model import Described, Metadata, Owner, Tag
 from lineage.events import DatasetId, JobId
 
@@ -26,34 +26,26 @@ def load_metadata(text: str) -> Metadata:
     if root["version"].text() != VERSION:
         raise root["version"].error(f"{root['version'].text()!r} is unknown; this command reads version {VERSION}")
     aliases = Aliases(root.get("aliases"))
-    described = [_dataset(row, aliases) for row in _rows(root.get("datasets"))]
+    rows = [(row, _dataset(row, aliases)) for row in items_of(root.get("datasets"))]
     if "jobs" in root:
         if "namespace" not in root:
             raise root["jobs"].error("requires the key `namespace` of the file: that of the jobs")
         namespace = root["namespace"].text()
-        described += [_job(row, namespace) for row in _rows(root["jobs"])]
-    seen = set()
-    for row, found in zip(_rows_of(root), described, strict=True):
-        if (type(found.node), found.node) in seen:
+        rows += [(row, _job(row, namespace)) for row in items_of(root["jobs"])]
+    described: dict[tuple[type, DatasetId | JobId], Described] = {}
+    for row, found in rows:
+        key = (type(found.node), found.node)
+        if key in described:
             raise row.error(f"{found.node.namespace}/{found.node.name} is described twice")
-        seen.add((type(found.node), found.node))
-    return Metadata(tuple(described))
-
-
-def _rows(field: Field | None) -> Iterable[Field]:
-    return field.items() if field else ()
-
-
-def _rows_of(root: dict[str, Field]) -> Iterator[Field]:
-    for key in ("datasets", "jobs"):
-        yield from _rows(root.get(key))
+        described[key] = found
+    return Metadata(tuple(described.values()))
 
 
 def _dataset(field: Field, aliases: Aliases) -> Described:
     entries = field.keys({"dataset"}, {*_ABOUT, "columns"})
     found = aliases.dataset(entries["dataset"], entries["dataset"].text())
     columns = entries["columns"].mapping() if "columns" in entries else {}
-    tags = [*_tags(entries.get("tags"), None)]
+    tags = list(_tags(entries.get("tags"), None))
     for name, row in columns.items():
         tags += _tags(row.keys({"tags"}, set())["tags"], name)
     return _described(DatasetId(*found), entries, tags)
@@ -66,7 +58,7 @@ def _job(field: Field, namespace: str) -> Described:
 
 def _described(node: DatasetId | JobId, entries: dict[str, Field], tags: Iterable[Tag]) -> Described:
     description = entries["description"].text() if "description" in entries else ""
-    owners = tuple(map(_owner, _rows(entries.get("owners"))))
+    owners = tuple(map(_owner, items_of(entries.get("owners"))))
     return Described(node, description, owners, tuple(tags))
 
 
@@ -78,7 +70,7 @@ def _owner(field: Field) -> Owner:
 
 
 def _tags(field: Field | None, column: str | None) -> Iterator[Tag]:
-    for row in _rows(field):
+    for row in items_of(field):
         if row.is_mapping:
             entries = row.keys({"key"}, {"value"})
             yield Tag(entries["key"].text(), _text(entries, "value", DEFAULT_VALUE), column)

@@ -24,7 +24,7 @@ class Tag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What the file says about one dataset or job; what it does not say is empty."""
+    """Description, owners and tags of one dataset or job, as a file states them; empty where it states none."""
 
     node: DatasetId | JobId
     description: str
