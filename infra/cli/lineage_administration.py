@@ -11,7 +11,7 @@ import typer
 from infra import credentials
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.forgetting import NameNotFound, Removal, removal_of, removal_of_silent
-from infra.cli.lineage_client import UrlOption, administer, instant, post_json
+from infra.cli.lineage_client import SUMMARIES_PATH, UrlOption, administer, instant, post_json
 from infra.cli.lineage_metadata import read_metadata, send_metadata, unknown_nodes
 from infra.cli.stack import Stack
 from infra.errors import LabError
@@ -71,7 +71,7 @@ def forget(
     if bool(names) == (silent is not None):
         raise LabError("name the jobs and datasets to remove, or write --silent -7d, not both")
     service, key = _service_and_key(stack, url)
-    found = administer("GET", service, key, "/api/v1/summaries")
+    found = administer("GET", service, key, SUMMARIES_PATH)
     try:
         before = datetime.fromisoformat(instant(silent, datetime.now(UTC))) if silent is not None else None
         removal = removal_of(found, names or ()) if before is None else removal_of_silent(found, before)

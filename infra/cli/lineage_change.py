@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from infra.cli.lineage_client import GRAPH_PATH, find_node, get_json
+from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, find_node, get_json
 from infra.cli.lineage_reach import render_reach
 from infra.errors import LabError
 from lineage.checks.impact import (
@@ -98,7 +98,7 @@ def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str]
     nodes = [("impact of", node)]
     if candidate is not None:
         nodes = [(f"{each.how}:", node._replace(field=each.column)) for each in _changes(service, node, candidate)]
-    summaries = get_json(service, "/api/v1/summaries") if parsed and nodes else {"datasets": [], "jobs": []}
+    summaries = get_json(service, SUMMARIES_PATH) if parsed and nodes else {"datasets": [], "jobs": []}
     if nodes and any(rule.kind == TAG for rule in parsed):
         summaries = with_carried_tags(summaries, get_json(service, GRAPH_PATH)["columns"])
     limit = {} if depth is None else {"depth": str(depth)}

@@ -21,6 +21,7 @@ from lineage.events.timestamps import format_time, parse_time
 UrlOption = Annotated[str | None, typer.Option("--url", help="URL of a lineage service, instead of the stack's.")]
 
 GRAPH_PATH = "/api/v1/graph"
+SUMMARIES_PATH = "/api/v1/summaries"
 _RELATIVE_TIME = re.compile(r"-(\d+)([smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from infra.cli.lineage_client import GRAPH_PATH, administer, get_json
+from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, administer, get_json
 from infra.errors import LabError
 from lineage.checks.contract import ContractError
 from lineage.checks.metadata import (
@@ -19,10 +19,9 @@ from lineage.checks.metadata import (
     metadata_events,
     tagged_columns,
 )
-from lineage.events import DatasetId, JobId
+from lineage.events import DatasetId, JobId, identity_json
 
 BATCH_PATH = "/api/v1/lineage/batch"
-SUMMARIES_PATH = "/api/v1/summaries"
 
 
 def read_metadata(path: Path) -> Metadata:
@@ -91,7 +90,7 @@ def tags_json(tagged: Sequence[TaggedColumn], carried: Sequence[CarriedTag]) -> 
                 "origin": _column_json(each.origin.dataset, each.origin.field),
                 "distance": each.distance,
                 "aggregated": each.aggregated,
-                "job": {"namespace": each.job.namespace, "name": each.job.name},
+                "job": identity_json(each.job),
             }
             for each in carried
         ],
@@ -117,7 +116,7 @@ def tags_text(tagged: Sequence[TaggedColumn], carried: Sequence[CarriedTag]) -> 
 
 
 def _column_json(dataset: DatasetId, field: str) -> Mapping[str, Any]:
-    return {"namespace": dataset.namespace, "name": dataset.name, "field": field}
+    return {**identity_json(dataset), "field": field}
 
 
 def _name(dataset: DatasetId, field: str) -> str:

@@ -11,7 +11,7 @@ const SUMMARIES = {
 
 function tagsOf(columns: readonly string[], ...edges: ReturnType<typeof identity>[]) {
   const index = buildColumnIndex(exported({ columns: edges }));
-  return carriedTags(index, SUMMARIES, "dataset:s3://lake:stats", columns).map(
+  return carriedTags(index, SUMMARIES, { namespace: "s3://lake", name: "stats" }, columns).map(
     ({ column, tag, origin, aggregated }) => `${column}: ${tag} from ${origin.name}.${origin.field}${aggregated ? ", aggregated" : ""}`,
   );
 }

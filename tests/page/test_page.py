@@ -273,7 +273,7 @@ def test_the_impact_table_can_be_exported(visit, tmp_path):
 
 
 def test_titles_of_a_focused_neighborhood_are_readable(large):
-    """That of a hub, which does not fit."""
+    """The neighborhood of a hub does not fit into the view at a readable scale."""
     graph = json.loads(urlopen(f"{large.url}/api/v1/summaries").read())
     reads = Counter(index for job in graph["jobs"] for index in job["inputs"])
     hub = graph["datasets"][reads.most_common(1)[0][0]]

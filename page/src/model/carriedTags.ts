@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ColumnRef, Summaries } from "./apiTypes";
+import type { ColumnRef, QualifiedName, Summaries } from "./apiTypes";
 import type { ColumnIndex } from "./columnPath";
 import { columnId, nodeId } from "./ids";
 
@@ -17,12 +17,10 @@ export interface CarriedTag {
  *
  * They follow edges that carry values: not INDIRECT ones, and not those that mask. An aggregation weakens them.
  */
-export function carriedTags(index: ColumnIndex, summaries: Summaries, dataset: string, columns: readonly string[]): CarriedTag[] {
+export function carriedTags(index: ColumnIndex, summaries: Summaries, dataset: QualifiedName, columns: readonly string[]): CarriedTag[] {
   const tagsOf = new Map(summaries.datasets.map((found) => [nodeId("dataset", found), found.columnTags]));
-  const described = summaries.datasets.find((found) => nodeId("dataset", found) === dataset);
-  if (!described) return [];
   return columns.flatMap((column) => {
-    const start = columnId(described, column);
+    const start = columnId(dataset, column);
     const reached = upstream(index, start);
     reached.delete(start);
     return [...reached.values()].flatMap(({ origin, aggregated }) =>

@@ -109,7 +109,7 @@ function useCarriedTags(node: GraphNode, fields: DatasetResponse["fields"]): Rea
       if (current) setFound(byColumn);
     };
     // An error of the service is shown by the graph view; the columns are shown without these tags then.
-    graphWorker.call("carriedTags", node.id, names.split("\n")).then(group, () => undefined);
+    graphWorker.call("carriedTags", { namespace: node.namespace, name: node.name }, names.split("\n")).then(group, () => undefined);
     return () => {
       current = false;
     };

@@ -4,7 +4,7 @@ import { type Layout, layoutGraph } from "../layout/layout";
 import type { LayoutSizes } from "../layout/sizes";
 import { type CarriedTag, carriedTags } from "../model/carriedTags";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
-import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type Summaries } from "../model/apiTypes";
+import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type QualifiedName, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
@@ -114,7 +114,7 @@ export class GraphWorker {
   }
 
   /** Tags that columns of a dataset get from others; none in a graph whose export is too large to load for that. */
-  async carriedTags(dataset: string, columns: readonly string[]): Promise<readonly CarriedTag[]> {
+  async carriedTags(dataset: QualifiedName, columns: readonly string[]): Promise<readonly CarriedTag[]> {
     if (this.graph.nodes.length > MAX_TAGGED_NODES) return [];
     const found = await this.loadExport();
     this.columnIndex ??= buildColumnIndex(found);
