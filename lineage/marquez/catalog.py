@@ -14,6 +14,7 @@ from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
 from lineage.graph.dataset_uses import Uses
 from lineage.graph.job_record import JobRecord
+from lineage.graph.last_write import last_write
 from lineage.graph.run_record import RunRecord
 from lineage.marquez.column_facets import Transformations
 from lineage.marquez.input_facets import input_facets
@@ -149,13 +150,14 @@ class Catalog:
         record = self._lineage.datasets[dataset]
         return {
             **self.dataset_summary(dataset),
+            "lastModifiedAt": _optional_time(last_write(self._lineage, self._graph, dataset, self._now)),
             "columnLineage": self._column_lineage(record),
             "facets": self._facets_of_dataset(record),
             "deleted": False,
         }
 
     def dataset_summary(self, dataset: DatasetId) -> JsonObject:
-        """Render a dataset as a node of the lineage graph."""
+        """Render a dataset as a node of the lineage graph, without the time of its last write."""
         record = self._lineage.datasets[dataset]
         facets = record.all_facets()
         tags = tags_of_dataset(record)
