@@ -22,6 +22,7 @@ from infra.cli.lineage_metadata import tags_json, tags_of, tags_text
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_reach import render_reach
 from infra.cli.stack import Stack
+from infra.cli.verification import read_contract
 from infra.errors import LabError
 from infra.toolchain import Artifacts
 from lineage.checks.cause import render_text
@@ -98,13 +99,19 @@ def impact(
         list[str] | None,
         typer.Option(help="Exit with 1 if this is affected: dashboard, tag:KEY, owner:NAME, namespace:TEXT."),
     ] = None,
+    contract: Annotated[
+        Path | None, typer.Option(help="Contract whose schema of the dataset the candidate must be compatible with.")
+    ] = None,
 ) -> None:
     """Show everything that changes when a dataset or column changes."""
+    if contract is not None and change is None:
+        raise LabError("--contract needs --change: the candidate schema that is compared with it")
     service = url or _service_url(stack)
     if change is None and not fail_on:
         _print_reach("impact", node, service, depth, json_file)
         return
-    impact = assess(service, node, change, fail_on or [], depth)
+    agreed = None if contract is None else read_contract(contract)
+    impact = assess(service, node, change, fail_on or [], depth, agreed)
     _write_report(json_file, impact.json())
     out.print(impact.text(), markup=False, end="")
     if impact.is_refused:

@@ -3,7 +3,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,16 +11,9 @@ from urllib.parse import quote
 from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, find_node, get_json
 from infra.cli.lineage_reach import render_reach
 from infra.errors import LabError
-from lineage.checks.impact import (
-    TAG,
-    Affected,
-    ColumnChange,
-    Rule,
-    SchemaError,
-    affected,
-    changed_columns,
-    read_candidate,
-)
+from lineage.checks.columns import Column, SchemaError, read_avro
+from lineage.checks.contract import Contract, Dataset, Finding, check_candidate
+from lineage.checks.impact import TAG, Affected, ColumnChange, Rule, affected, changed_columns
 from lineage.checks.metadata import with_carried_tags
 from lineage.checks.node_lookup import Node
 
@@ -44,23 +37,26 @@ class Assessed:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Impact of all changes; without rules, every consumer counts."""
+    """Impact of all changes; without rules, every consumer counts. `breaches` are deviations from a contract."""
 
     changes: Sequence[Assessed]
     has_rules: bool
+    breaches: Sequence[Finding] = ()
 
     @property
     def is_refused(self) -> bool:
-        """True if a rule matches, or without rules, if a change of the schema has consumers."""
+        """True if the contract is broken, a rule matches, or without rules, if a change of the schema has consumers."""
+        if self.breaches:
+            return True
         if self.has_rules:
             return any(each.affected for each in self.changes)
         return any(each.reach["datasets"] or each.reach["jobs"] for each in self.changes)
 
     def text(self) -> str:
         """Return the impact of each change, and what the rules match."""
+        parts = [f"breaks the contract: {found.line()}\n" for found in self.breaches]
         if not self.changes:
-            return NO_CHANGE
-        parts = []
+            return "".join([*parts, NO_CHANGE])
         for each in self.changes:
             parts.append(render_reach(each.title, each.reach))
             parts += [
@@ -70,7 +66,7 @@ class Assessment:
         return "".join(parts)
 
     def json(self) -> str:
-        """Return the changes as JSON text: title, impact, and rules with what they match."""
+        """Return JSON text: the changes with title, impact and what rules match, and deviations from the contract."""
         rows = [
             {
                 "change": each.title,
@@ -81,11 +77,20 @@ class Assessment:
             }
             for each in self.changes
         ]
-        return json.dumps({"changes": rows}, indent=2) + "\n"
+        return json.dumps({"changes": rows, "contract": [asdict(found) for found in self.breaches]}, indent=2) + "\n"
 
 
-def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str], depth: int | None) -> Assessment:
+def assess(
+    service: str,
+    name: str,
+    candidate: Path | None,
+    rules: Sequence[str],
+    depth: int | None,
+    contract: Contract | None = None,
+) -> Assessment:
     """Return the impact of a dataset or column, or of what a candidate schema changes.
+
+    The candidate is also compared with the schema in the contract, if there is one.
 
     Raises:
         LabError: the node, the schema or a rule is invalid, or the service does not respond.
@@ -95,9 +100,12 @@ def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str]
     except ValueError as error:
         raise LabError(f"--fail-on: {error}") from error
     node = find_node(service, name)
-    nodes = [("impact of", node)]
+    nodes, breaches = [("impact of", node)], list[Finding]()
     if candidate is not None:
-        nodes = [(f"{each.how}:", node._replace(field=each.column)) for each in _changes(service, node, candidate)]
+        columns = _candidate_columns(node, candidate)
+        nodes = [(f"{each.how}:", node._replace(field=each.column)) for each in _changes(service, node, columns)]
+        if contract is not None:
+            breaches = check_candidate(contract, Dataset(node.namespace, node.name), columns)
     summaries = get_json(service, SUMMARIES_PATH) if parsed and nodes else {"datasets": [], "jobs": []}
     if nodes and any(rule.kind == TAG for rule in parsed):
         summaries = with_carried_tags(summaries, get_json(service, GRAPH_PATH)["columns"])
@@ -106,20 +114,23 @@ def assess(service: str, name: str, candidate: Path | None, rules: Sequence[str]
     for title, each in nodes:
         reach = get_json(service, "/api/v1/impact", nodeId=each.id, **limit)
         assessed.append(Assessed(title, reach, affected(parsed, reach, summaries)))
-    return Assessment(assessed, bool(parsed))
+    return Assessment(assessed, bool(parsed), breaches)
 
 
-def _changes(service: str, node: Node, candidate: Path) -> list[ColumnChange]:
+def _candidate_columns(node: Node, candidate: Path) -> list[Column]:
     if node.field is not None:
         raise LabError(f"--change needs a dataset, not a column: {node.namespace}/{node.name}")
     try:
-        fields = read_candidate(candidate.read_text(encoding="utf-8"))
+        return read_avro(candidate.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise LabError(f"cannot read {candidate}: {error}") from error
     except SchemaError as error:
         raise LabError(f"{candidate}: {error}") from error
+
+
+def _changes(service: str, node: Node, candidate: Sequence[Column]) -> list[ColumnChange]:
     path = f"/api/v1/namespaces/{quote(node.namespace, safe='')}/datasets/{quote(node.name, safe='')}"
     current = {row["name"]: row.get("type") or "" for row in get_json(service, path)["fields"]}
     if not current:
         raise LabError(f"the schema of {node} is not known: no event has named its columns yet")
-    return changed_columns(current, fields)
+    return changed_columns(current, candidate)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab verify`: comparison of the lineage that arrived with the lineage contract."""
+"""`lab verify`: comparison of the lineage that arrived, and of schemas and freshness, with the lineage contract."""
 
+import time
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import httpx
 import typer
@@ -13,14 +16,39 @@ from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
 from infra.http_client import client
+from infra.namespaces import KAFKA_NAMESPACE
 from infra.project import PROJECT
 from infra.services.overview import enabled_features
 from infra.toolchain import Artifacts
-from lineage.checks.contract import ContractError, Report, compare, load
+from lineage.checks.columns import read_avro
+from lineage.checks.contract import (
+    Contract,
+    ContractError,
+    Dataset,
+    Finding,
+    Report,
+    check_candidate,
+    check_freshness,
+    compare,
+    load,
+)
+from lineage.events.timestamps import parse_time
 
 NO_HEADERS: Mapping[str, str] = {}
 
 CONTRACT = PROJECT / "jobs" / "lineage_contract.yaml"
+
+
+def read_contract(path: Path) -> Contract:
+    """Return the contract in a file.
+
+    Raises:
+        LabError: it cannot be read.
+    """
+    try:
+        return load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, ContractError) as error:
+        raise LabError(f"cannot read the lineage contract {path}: {error}") from error
 
 
 def compare_with_contract(
@@ -31,17 +59,59 @@ def compare_with_contract(
     Raises:
         LabError: the service does not respond, or the contract cannot be read.
     """
-    try:
-        expected = load(contract.read_text(encoding="utf-8"))
-    except (OSError, ContractError) as error:
-        raise LabError(f"cannot read the lineage contract {contract}: {error}") from error
+    expected = read_contract(contract)
     try:
         graph = client().get(f"{service}/api/v1/graph", headers=headers, timeout=30).raise_for_status().json()
+        written = {
+            row.dataset: written_at
+            for row in expected.datasets
+            if row.freshness is not None and (written_at := _last_write(service, row.dataset, headers)) is not None
+        }
     except httpx.HTTPError as error:
         raise LabError(
             f"the lineage service at {service} does not respond ({error}); see: bin/lab status, bin/lab logs lineage"
         ) from error
-    return compare(expected, graph, features)
+    report = compare(expected, graph, features)
+    return report.with_findings(check_freshness(expected, written, time.time(), features))
+
+
+def registered_differences(registry: str, contract: Contract) -> list[Finding]:
+    """Return how the schemas that a registry has of topics differ from those of the contract.
+
+    Topics without a schema in the registry are skipped: their records may be JSON.
+
+    Raises:
+        LabError: the registry does not respond, or with a schema that is not an Avro record.
+    """
+    found: list[Finding] = []
+    for row in contract.datasets:
+        if row.schema is None or row.dataset.namespace != KAFKA_NAMESPACE:
+            continue
+        subject = f"{row.dataset.name}-value"
+        try:
+            response = client().get(f"{registry}/subjects/{quote(subject, safe='')}/versions/latest", timeout=30)
+            if response.status_code == HTTPStatus.NOT_FOUND:
+                continue
+            found += check_candidate(contract, row.dataset, read_avro(response.raise_for_status().json()["schema"]))
+        except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
+            raise LabError(
+                f"cannot read the schema of {subject} from the registry at {registry} ({error}); see: bin/lab status"
+            ) from error
+    return found
+
+
+def _last_write(service: str, dataset: Dataset, headers: Mapping[str, str]) -> float | None:
+    """Return the time of the last write to a dataset, in seconds since 1970; None if there is none.
+
+    Raises:
+        httpx.HTTPError: the service does not respond, or with an error.
+    """
+    path = f"namespaces/{quote(dataset.namespace, safe='')}/datasets/{quote(dataset.name, safe='')}"
+    response = client().get(f"{service}/api/v1/{path}", headers=headers, timeout=30)
+    if response.status_code == HTTPStatus.NOT_FOUND:
+        return None
+    modified = response.raise_for_status().json().get("lastModifiedAt")
+    return None if modified is None else parse_time(modified) / 1e9
 
 
 @command
@@ -52,10 +122,13 @@ def verify(
     junit_file: Annotated[Path | None, typer.Option("--junit", help="Also write the report as JUnit XML.")] = None,
     strict: Annotated[bool, typer.Option(help="Exit with 1 for jobs that the contract does not list, too.")] = False,
 ) -> None:
-    """Compare the lineage with its contract. Exits with 1 if they differ."""
+    """Compare the lineage with its contract, and what it demands of datasets. Exits with 1 if they differ."""
     features = enabled_features(stack_settings(stack))
     lab = Stack(stack, Artifacts.open())
-    report = compare_with_contract(lab.endpoints()["lineage"], features, contract, lab.lineage_authorization())
+    endpoints = lab.endpoints()
+    report = compare_with_contract(endpoints["lineage"], features, contract, lab.lineage_authorization())
+    if registry := endpoints.get("schema_registry"):
+        report = report.with_findings(registered_differences(registry, read_contract(contract)))
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

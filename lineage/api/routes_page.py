@@ -16,11 +16,12 @@ from lineage.api.lab import Lab, states
 from lineage.api.responses import json_response
 from lineage.api.schemas import page
 from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
-from lineage.checks.contract import ContractError, compare, load
+from lineage.checks.contract import ContractError, check_freshness, compare, load
 from lineage.events import DatasetId, EventError, JobId, JsonObject, canonical_json
 from lineage.events.ids import identity_json
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph
+from lineage.graph.last_write import last_write
 from lineage.graph.schema_breaks import SchemaBreaks
 from lineage.graph.summary_rows import SummaryRows
 from lineage.ingest_metrics import SAMPLES, STEP
@@ -162,6 +163,11 @@ async def contract(service: ServiceDep, request: Request) -> Response:
             503, "contract_unusable", f"the lineage contract {lab.contract} cannot be used: {error}"
         ) from error
     report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
+    graph, now = await current_graph(service), time.time_ns()
+    demanded = [row.dataset for row in wanted.datasets if row.freshness is not None]
+    written = {name: last_write(service.lineage, graph, DatasetId(*name), now) for name in demanded}
+    seconds = {name: found / 1e9 for name, found in written.items() if found is not None}
+    report = report.with_findings(check_freshness(wanted, seconds, now / 1e9, lab.features))
     return Response(report.render_json(), media_type="application/json")
 
 

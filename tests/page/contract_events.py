@@ -84,7 +84,9 @@ def _dataset(dataset: Dataset, **facets: Any) -> dict[str, Any]:
 
 def _output(row: OutputRow, with_statistics: bool) -> dict[str, Any]:
     columns = row.columns or {}
-    fields = [{"name": name, "type": _TYPES.get(name, "string")} for name in columns]
+    # Connectors move prices as text; only jobs parse them.
+    types = _TYPES if row.dataset.namespace == "s3://warehouse" else _TYPES | {"price": "string"}
+    fields = [{"name": name, "type": types.get(name, "string")} for name in columns]
     lineage = {
         "fields": {name: {"inputFields": _inputs(sources)} for name, sources in columns.items() if sources},
         "dataset": _inputs(row.dataset_columns),

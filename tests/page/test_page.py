@@ -313,7 +313,9 @@ def test_the_graph_can_be_exported(visit, name, begins):
 
 def test_the_lab_view_shows_services_contract_and_alerts(visit, contract):
     visit.open(view="lab")
-    visit.page.get_by_text(f"The lineage of {len(contract.jobs)} jobs matches the contract").wait_for()
+    visit.page.get_by_text(
+        f"The lineage of {len(contract.jobs)} jobs, and {len(contract.datasets)} datasets, match the contract"
+    ).wait_for()
     visit.page.get_by_text("Offline service does not respond").wait_for()
     assert "down" in visit.page.get_by_role("row").filter(has_text="Offline service").inner_text()
 

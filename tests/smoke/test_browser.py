@@ -44,7 +44,7 @@ def test_page_shows_graph_contract_result_and_service_state(visit):
     visit.open()
     assert visit.cards() >= DATASETS
     visit.open(view="lab")
-    visit.page.get_by_text("matches the contract").wait_for()
+    visit.page.get_by_text("match the contract").wait_for()
     rows = visit.page.get_by_role("row").filter(has_text="Kafka Connect")
     assert "up" in rows.first.inner_text()
 

@@ -178,5 +178,6 @@ class ContractReport(ResponseModel):
     ok: bool
     namespace: str
     jobs: list[str]
+    datasets: list[str]
     findings: list[ContractFinding]
     unlisted: list[ContractFinding]

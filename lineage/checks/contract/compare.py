@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from lineage.checks.contract.dataset_rules import check_schema
 from lineage.checks.contract.graph_lineage import GraphLineage, JobLineage, read_graph
 from lineage.checks.contract.model import Contract, Dataset, Features, JobRow, OutputRow, Sources
 from lineage.checks.contract.report import Finding, Kind, Report, Subject
@@ -28,6 +29,9 @@ def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[st
             findings.append(Finding(kind=Kind.MISSING, subject=Subject.JOB, job=name, text=name))
         else:
             findings += _compare_job(row, found, graph, on)
+    datasets = [row for row in contract.datasets if row.requires <= on]
+    for demand in datasets:
+        findings += check_schema(demand, graph.columns(demand.dataset))
     listed = {row.name for row in contract.jobs}
     demanded = {item.dataset for row in rows.values() for item in row.outputs if item.requires <= on}
     others: dict[Kind, list[Finding]] = {Kind.UNEXPECTED: [], Kind.UNLISTED: []}
@@ -37,7 +41,13 @@ def compare(contract: Contract, export: Mapping[str, Any], features: Iterable[st
         kind = Kind.UNEXPECTED if name in listed or found.outputs & demanded else Kind.UNLISTED
         others[kind].append(_other_job(kind, name, found))
     findings += others[Kind.UNEXPECTED]
-    return Report(contract.namespace, tuple(rows), tuple(findings), tuple(others[Kind.UNLISTED]))
+    return Report(
+        contract.namespace,
+        tuple(rows),
+        tuple(findings),
+        tuple(others[Kind.UNLISTED]),
+        tuple(str(row.dataset) for row in datasets),
+    )
 
 
 def _other_job(kind: Kind, name: str, found: JobLineage) -> Finding:
@@ -68,14 +78,14 @@ def _compare_datasets(job: str, subject: Subject, expected: set[Dataset], found:
 def _compare_fields(job: str, output: OutputRow, graph: GraphLineage) -> Iterator[Finding]:
     """Compare the columns that the contract lists with those of the schema, if a schema was received."""
     schema = graph.fields.get(output.dataset)
-    if schema is None or output.columns is None:
+    if not schema or output.columns is None:
         return
     for name in sorted(output.columns.keys() - schema):
         # A schema lists a nested column below its parent; edges may name it by its path.
         if name.partition(".")[0] not in schema:
             yield Finding(kind=Kind.MISSING, subject=Subject.FIELD, job=job, text=f"{output.dataset}#{name}")
     named = {name.partition(".")[0] for name in output.columns}
-    for name in sorted(schema - output.columns.keys() - named):
+    for name in sorted(schema.keys() - output.columns.keys() - named):
         yield Finding(kind=Kind.UNEXPECTED, subject=Subject.FIELD, job=job, text=f"{output.dataset}#{name}")
 
 

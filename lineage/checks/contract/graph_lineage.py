@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lineage.checks.columns import Column, canonical_type
 from lineage.checks.contract.model import Dataset, Source, Sources, Transformation
 
 EXPORT_VERSION = 1
@@ -21,10 +22,18 @@ class JobLineage:
 
 @dataclass(slots=True)
 class GraphLineage:
-    """Jobs of one namespace that touch any dataset, and the columns that schemas list (None: no schema)."""
+    """Jobs of one namespace that touch any dataset, and the columns, name -> type, that schemas list.
+
+    A dataset without a schema has no columns; nested columns are not listed.
+    """
 
     jobs: dict[str, JobLineage]
-    fields: dict[Dataset, frozenset[str] | None]
+    fields: dict[Dataset, dict[str, str]]
+
+    def columns(self, dataset: Dataset) -> list[Column] | None:
+        """Return the columns of a dataset, whose nullability a graph does not know; None without the dataset."""
+        found = self.fields.get(dataset)
+        return None if found is None else [Column(name, canonical_type(kind)) for name, kind in found.items()]
 
 
 def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
@@ -49,7 +58,7 @@ def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
             transformation = Transformation(edge["type"], edge["subtype"], edge["masking"])
             sources[source] = sources.get(source, frozenset()) | {transformation}
     fields = {
-        _dataset_of_row(dataset): frozenset(column["name"] for column in dataset["fields"]) or None
+        _dataset_of_row(dataset): {column["name"]: column.get("type") or "" for column in dataset["fields"]}
         for dataset in export["datasets"]
     }
     return GraphLineage(jobs, fields)

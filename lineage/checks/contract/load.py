@@ -4,10 +4,13 @@
 import re
 from collections.abc import Iterable
 
+from lineage.checks.columns import Column, Compatibility, canonical_type
 from lineage.checks.contract.aliases import Aliases
 from lineage.checks.contract.model import (
+    AgreedSchema,
     Contract,
     Dataset,
+    DatasetRow,
     Features,
     InputRow,
     JobRow,
@@ -23,6 +26,8 @@ VERSION = "1"
 _TYPE_OF = dict.fromkeys(("IDENTITY", "TRANSFORMATION", "AGGREGATION"), "DIRECT") | dict.fromkeys(
     ("JOIN", "GROUP_BY", "FILTER", "SORT", "WINDOW", "CONDITIONAL"), "INDIRECT"
 )
+_DURATION = re.compile(r"(\d{1,9})\s*([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _SOURCE = re.compile(
     r"(?:(?P<dataset>[^#]+)#)?(?P<field>.+?)\s+(?:(?P<type>[A-Z_]+):)?(?P<subtype>[A-Z_]+)(?P<masked>\s+masked)?"
 )
@@ -34,7 +39,7 @@ def load(text: str) -> Contract:
     Raises:
         ContractError: names line and field of the first mistake.
     """
-    root = parse_yaml(text).keys({"version", "namespace", "jobs"}, {"aliases"})
+    root = parse_yaml(text).keys({"version", "namespace", "jobs"}, {"aliases", "datasets"})
     if root["version"].text() != VERSION:
         raise root["version"].error(f"{root['version'].text()!r} is unknown; this check reads version {VERSION}")
     reader = _ContractReader(Aliases(root.get("aliases")))
@@ -44,7 +49,13 @@ def load(text: str) -> Contract:
         if job.name in jobs:
             raise field.error(f"job {job.name!r} is defined twice")
         jobs[job.name] = job
-    return Contract(root["namespace"].text(), tuple(jobs.values()))
+    datasets: dict[Dataset, DatasetRow] = {}
+    for field in items_of(root.get("datasets")):
+        row = reader.dataset(field)
+        if row.dataset in datasets:
+            raise field.error(f"dataset {row.dataset} is defined twice")
+        datasets[row.dataset] = row
+    return Contract(root["namespace"].text(), tuple(jobs.values()), tuple(datasets.values()))
 
 
 class _ContractReader:
@@ -64,6 +75,17 @@ class _ContractReader:
         if not inputs and not outputs:
             raise field.error("names neither inputs nor outputs; jobs without datasets are never checked")
         return JobRow(entries["job"].text(), _required_features(entries.get("requires")), inputs, outputs)
+
+    def dataset(self, field: Field) -> DatasetRow:
+        entries = field.keys({"dataset"}, {"requires", "schema", "freshness"})
+        if not entries.keys() & {"schema", "freshness"}:
+            raise field.error("demands nothing; write `schema` or `freshness`")
+        return DatasetRow(
+            self._aliases.dataset(entries["dataset"], entries["dataset"].text()),
+            _required_features(entries.get("requires")),
+            _agreed_schema(entries["schema"]) if "schema" in entries else None,
+            _seconds(entries["freshness"]) if "freshness" in entries else None,
+        )
 
     def _input_row(self, field: Field) -> InputRow:
         if not field.is_mapping:
@@ -109,6 +131,32 @@ class _ContractReader:
         if dataset not in inputs:
             raise field.error(f"{dataset} is not an input of this job")
         return dataset
+
+
+def _agreed_schema(field: Field) -> AgreedSchema:
+    entries = field.keys({"columns"}, {"compatibility", "version"})
+    columns = tuple(_agreed_column(name, row) for name, row in entries["columns"].mapping().items())
+    if not columns:
+        raise entries["columns"].error("lists no column")
+    mode = Compatibility.EXACT
+    if "compatibility" in entries:
+        text = entries["compatibility"].text()
+        if text not in Compatibility.__members__:
+            raise entries["compatibility"].error(f"{text!r} is none of {', '.join(Compatibility)}")
+        mode = Compatibility[text]
+    return AgreedSchema(columns, mode, entries["version"].text() if "version" in entries else "")
+
+
+def _agreed_column(name: str, field: Field) -> Column:
+    text = field.text().strip()
+    return Column(name, canonical_type(text.removesuffix("?")), text.endswith("?"))
+
+
+def _seconds(field: Field) -> int:
+    match = _DURATION.fullmatch(field.text().strip())
+    if match is None or not int(match[1]):
+        raise field.error(f"{field.text()!r} is not a duration such as 90s, 15m, 2h or 1d")
+    return int(match[1]) * _SECONDS[match[2]]
 
 
 def _parse_transformation(field: Field, match: re.Match[str]) -> Transformation:

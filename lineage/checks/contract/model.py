@@ -4,6 +4,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from lineage.checks.columns import Column, Compatibility
+
 
 class Dataset(NamedTuple):
     """Dataset; rendered as `namespace/name`, as in a contract."""
@@ -72,8 +74,34 @@ class JobRow:
 
 
 @dataclass(frozen=True, slots=True)
+class AgreedSchema:
+    """Columns that a dataset must have.
+
+    Attributes:
+        columns: in the order of the contract.
+        compatibility: how the dataset's columns may differ from them.
+        version: of the agreement, for its readers; empty if it has none.
+    """
+
+    columns: tuple[Column, ...]
+    compatibility: Compatibility
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """Demands on a dataset, whoever writes it. `freshness` is the longest time since it was written, in seconds."""
+
+    dataset: Dataset
+    requires: Features
+    schema: AgreedSchema | None
+    freshness: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Contract:
-    """All expected jobs of one namespace."""
+    """All expected jobs of one namespace, and demands on datasets."""
 
     namespace: str
     jobs: tuple[JobRow, ...]
+    datasets: tuple[DatasetRow, ...] = ()

@@ -3,7 +3,8 @@
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 
 from lineage.checks.junit import Case, render_junit
@@ -20,18 +21,25 @@ class Kind(StrEnum):
 
 
 class Subject(StrEnum):
-    """Subject of a deviation: a job, one of its edges, a column of a schema, an edge between columns."""
+    """Subject of a deviation: a job, one of its edges, a column of a schema, an edge between columns, or what is
+    demanded of a dataset: its schema, and the time of its last write."""
 
     JOB = "job"
     INPUT = "input"
     OUTPUT = "output"
     FIELD = "field"
     COLUMN = "column"
+    SCHEMA = "schema"
+    FRESHNESS = "fresh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One deviation. `expected` and `found` are transformations, for column edges only."""
+    """One deviation.
+
+    `expected` and `found` are transformations of column edges, types of columns in schemas, or times of writes. `job`
+    is the dataset if the demand is on it.
+    """
 
     kind: Kind
     subject: Subject
@@ -58,12 +66,14 @@ class Report:
         jobs: those that the contract lists.
         findings: deviations from the contract.
         unlisted: jobs of others: the contract does not list them, and they write none of its datasets.
+        datasets: those of which the contract demands a schema or freshness.
     """
 
     namespace: str
     jobs: tuple[str, ...]
     findings: tuple[Finding, ...]
     unlisted: tuple[Finding, ...] = ()
+    datasets: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -75,13 +85,17 @@ class Report:
         """Return True if the lineage is what the contract demands, and nothing else."""
         return self.ok and not self.unlisted
 
+    def with_findings(self, further: Iterable[Finding]) -> "Report":
+        """Return the report with further deviations."""
+        return replace(self, findings=(*self.findings, *further))
+
     def render_text(self) -> str:
         """Render one line per finding and per unlisted job, then a summary."""
         lines = [finding.line() for finding in (*self.findings, *self.unlisted)]
         return "\n".join([*lines, self._summary_line()]) + "\n"
 
     def render_json(self) -> str:
-        """Render `{"ok", "namespace", "jobs", "findings": [FINDING], "unlisted": [FINDING]}`.
+        """Render `{"ok", "namespace", "jobs", "datasets", "findings": [FINDING], "unlisted": [FINDING]}`.
 
         FINDING is `{kind, subject, job, text, expected, found}`.
         """
@@ -89,24 +103,28 @@ class Report:
             "ok": self.ok,
             "namespace": self.namespace,
             "jobs": self.jobs,
+            "datasets": self.datasets,
             "findings": [asdict(finding) for finding in self.findings],
             "unlisted": [asdict(finding) for finding in self.unlisted],
         }
         return json.dumps(report, indent=2) + "\n"
 
     def render_junit(self) -> str:
-        """Render one test case for each job of the contract and for each unexpected job."""
-        unexpected = sorted({finding.job for finding in self.findings} - set(self.jobs))
+        """Render one test case for each job and demand on a dataset of the contract, and for each unexpected job."""
+        listed = (*self.jobs, *self.datasets)
+        unexpected = sorted({finding.job for finding in self.findings} - set(listed))
         return render_junit(
             "lineage contract",
             [
                 Case(self.namespace, job, [finding.line() for finding in self.findings if finding.job == job])
-                for job in (*self.jobs, *unexpected)
+                for job in (*listed, *unexpected)
             ],
         )
 
     def _summary_line(self) -> str:
         jobs = f"{len(self.jobs)} job{'' if len(self.jobs) == 1 else 's'} of {self.namespace}"
+        if self.datasets:
+            jobs += f", demands on {len(self.datasets)} dataset{'' if len(self.datasets) == 1 else 's'}"
         if self.ok:
             number = len(self.unlisted)
             others = f"; beside them {number} job{'' if number == 1 else 's'} that it does not list" if number else ""

@@ -36,10 +36,11 @@ export interface ContractFinding {
   readonly found: string;
 }
 
-/** `unlisted` are jobs of others, which are no deviations. */
+/** `unlisted` are jobs of others, which are no deviations; `datasets` those of which schema or freshness is demanded. */
 export interface ContractReport {
   readonly ok: boolean;
   readonly jobs: readonly string[];
+  readonly datasets: readonly string[];
   readonly findings: readonly ContractFinding[];
   readonly unlisted: readonly ContractFinding[];
 }

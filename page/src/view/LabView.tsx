@@ -90,7 +90,10 @@ function Contract({ found, error }: { readonly found: ContractReport | null; rea
   return (
     <>
       {found.ok ? (
-        <p class="ok">✓ The lineage of {found.jobs.length} jobs matches the contract.</p>
+        <p class="ok">
+          ✓ The lineage of {found.jobs.length} jobs
+          {found.datasets.length > 0 && `, and ${found.datasets.length} datasets,`} match the contract.
+        </p>
       ) : (
         <details open>
           <summary class="warning">{found.findings.length} differences from the contract</summary>

@@ -2,6 +2,9 @@
 """`lab lineage`: all commands, run on files and against a real lineage service."""
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree
@@ -12,6 +15,7 @@ from typer.testing import CliRunner
 from infra.cli.__main__ import app
 from infra.cli.lineage_client import as_of_time
 from infra.errors import LabError
+from infra.project import PROJECT
 from tests.bench.service_process import running_service
 
 KAFKA = "kafka://kafka:9092"
@@ -317,6 +321,7 @@ def owned(tmp_path_factory):
         for content in (
             event("etl", 0, [dataset("orders", KAFKA, "key", "price")], [orders]),
             event("tile", 10, [dataset("sales/orders")], [tile], run=2),
+            event("load", 20, [], [dataset("keyed", KAFKA, "_key", "key", "price")], run=3),
         ):
             with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(content).encode(), JSON), timeout=60):
                 pass
@@ -375,6 +380,109 @@ def test_a_candidate_that_only_adds_columns_breaks_nothing(owned, tmp_path):
     fields = [{"name": name, "type": ["null", "string"]} for name in ("key", "price", "discount")]
     code, text, _ = run_lineage("impact", "orders", "--url", owned, "--change", candidate(tmp_path, *fields))
     assert (code, text) == (0, "the candidate drops, renames and retypes no column\n")
+
+
+def test_metadata_of_records_is_not_expected_in_a_candidate(owned, tmp_path):
+    """The graph has `_key` as a column of the topic; a schema of its value never has."""
+    fields = [{"name": name, "type": "string"} for name in ("key", "price")]
+    code, text, _ = run_lineage("impact", "keyed", "--url", owned, "--change", candidate(tmp_path, *fields))
+    assert (code, text) == (0, "the candidate drops, renames and retypes no column\n")
+
+
+CONTRACT = f"""
+version: 1
+namespace: shop
+jobs: [{{job: etl, inputs: [{KAFKA}/orders]}}]
+datasets:
+  - dataset: {KAFKA}/orders
+    schema: {{compatibility: BACKWARD, columns: {{key: string, price: string}}}}
+"""
+
+
+def test_a_candidate_that_breaks_the_contract_is_refused(owned, tmp_path):
+    contract, report = tmp_path / "contract.yaml", tmp_path / "impact.json"
+    contract.write_text(CONTRACT)
+    fields = [{"name": name, "type": "string"} for name in ("key", "price")]
+    words = ("impact", "orders", "--url", owned, "--contract", contract, "--json", report, "--change")
+    assert run_lineage(*words, candidate(tmp_path, *fields))[0] == 0
+    assert json.loads(report.read_text())["contract"] == []
+    # Nothing reads a new column, but a reader with the new schema cannot read old records.
+    code, text, _ = run_lineage(*words, candidate(tmp_path, *fields, {"name": "new", "type": "string"}))
+    assert code == 1
+    assert f"breaks the contract: unexpected  schema  {KAFKA}/orders#new (BACKWARD to the contract) (string)" in text
+    assert [row["kind"] for row in json.loads(report.read_text())["contract"]] == ["unexpected"]
+
+
+@pytest.fixture
+def schemas(owned, tmp_path):
+    """Run the step of CI in a repository with committed schemas: `run(files, *options)`, files by name."""
+
+    def git(*words):
+        name = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+        subprocess.run(["git", *name, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    def schema(*fields):
+        return json.dumps({"type": "record", "name": "r", "fields": [{"name": f, "type": "string"} for f in fields]})
+
+    def run(changed, *options):
+        for name, fields in changed.items():
+            (tmp_path / "schemas" / name).write_text(schema(*fields))
+        git("add", "-A")
+        git("commit", "-qm", "change", "--allow-empty")
+        environment = os.environ | {
+            "LINEAGE_URL": owned,
+            "LINEAGE_LAB": f"{sys.executable} -m infra.cli",
+            "PYTHONPATH": str(PROJECT),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        }
+        words = [PROJECT / "integrations" / "ci" / "check-schema-changes", "base", "schemas", KAFKA, *options]
+        return subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+
+    (tmp_path / "schemas").mkdir()
+    (tmp_path / "schemas" / "orders-value.avsc").write_text(schema("key", "price"))
+    (tmp_path / "schemas" / "keyed.avsc").write_text(schema("key", "price"))
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "base")
+    git("tag", "base")
+    return run
+
+
+def test_the_step_of_ci_refuses_a_schema_that_breaks_the_dashboard(schemas, tmp_path):
+    done = schemas({"orders-value.avsc": ["key"]}, "--fail-on", "dashboard")
+    assert done.returncode == 1, done.stderr
+    assert "schemas/orders-value.avsc: exit code 1\n" in done.stdout
+    assert "  breaks dashboard: dashboard://sales/revenue\n" in done.stdout
+    assert "keyed" not in done.stdout
+    summary = (tmp_path / "summary.md").read_text()
+    assert summary.startswith("### `schemas/orders-value.avsc`: refused\n\n    dropped: kafka://")
+
+
+def test_the_step_of_ci_passes_what_breaks_nothing(schemas):
+    assert (done := schemas({})).returncode == 0, done.stderr
+    assert done.stdout == "no schema in schemas changed since base\n"
+    done = schemas({"keyed.avsc": ["price"], "orders-value.avsc": ["price", "key"], "new.avsc": ["a"]})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "schemas/new.avsc: new\n" in done.stdout
+
+
+def test_the_step_of_ci_fails_if_it_cannot_check(schemas, tmp_path):
+    (tmp_path / "schemas" / "keyed.avsc").unlink()
+    done = schemas({})
+    assert (done.returncode, "schemas/keyed.avsc: deleted" in done.stdout) == (2, True)
+    (tmp_path / "schemas" / "keyed.avsc").write_text("nothing")
+    done = schemas({})
+    assert (done.returncode, "not JSON" in done.stdout) == (2, True)
+    done = schemas({}, "--fail-on", "colour:red")
+    assert (done.returncode, "invalid rule" in done.stdout) == (2, True)
+
+
+def test_a_contract_needs_a_candidate_and_must_be_readable(owned, tmp_path):
+    code, _, error = run_lineage("impact", "orders", "--url", owned, "--contract", tmp_path / "none.yaml")
+    assert (code, "--contract needs --change" in error) == (2, True)
+    words = ("--change", candidate(tmp_path), "--contract", tmp_path / "none.yaml")
+    code, _, error = run_lineage("impact", "orders", "--url", owned, *words)
+    assert (code, "cannot read the lineage contract" in error) == (2, True)
 
 
 def test_a_retyped_column_breaks_the_dashboard_that_shows_it(owned, tmp_path):

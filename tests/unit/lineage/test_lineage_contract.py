@@ -2,12 +2,14 @@
 """Contract: parsing and comparison with a graph."""
 
 import json
+import re
 from xml.etree import ElementTree
 
 import pytest
-from lineage_events import NAMESPACE, body, dataset, read, schema, source
+from lineage_events import NAMESPACE, body, dataset, facet, read, schema, source
 
-from lineage.checks.contract import ContractError, compare, load
+from lineage.checks.columns import Column
+from lineage.checks.contract import ContractError, Dataset, check_candidate, check_freshness, compare, load
 from lineage.graph import Graph, export_graph, fold_events
 
 CONTRACT = f"""
@@ -309,3 +311,137 @@ def test_junit_escapes_names_invalid_in_xml():
     report = compare(load(CONTRACT), graph(stats_job(supplier=[odd])))
     assert "a\ufffdb" in report.render_junit()
     ElementTree.fromstring(report.render_junit())
+
+
+SCHEMAS = f"""
+version: 1
+namespace: {NAMESPACE}
+aliases: {{lake: s3://warehouse}}
+jobs:
+  - job: stats
+    inputs: [lake/sales/orders]
+datasets:
+  - dataset: lake/sales/stats
+    schema:
+      version: 3
+      compatibility: MODE
+      columns:
+        supplier: varchar(20)
+        total: decimal(12,2)?
+        count: bigint
+    freshness: 15m
+  - dataset: lake/other
+    requires: [never]
+    schema: {{columns: {{a: int}}}}
+    freshness: 1d
+"""
+
+
+def demands(fields, mode="EXACT"):
+    rows = [{"name": name, "type": kind} for name, kind in fields.items()]
+    written = dataset("sales/stats", schema=facet(fields=rows))
+    event = body(job="stats", inputs=[dataset("sales/orders")], outputs=[written])
+    report = compare(load(SCHEMAS.replace("MODE", mode)), graph(event))
+    assert {found.job for found in report.findings if found.subject == "schema"} <= set(report.datasets)
+    return [found.line() for found in report.findings if found.subject == "schema"]
+
+
+AGREED = {"supplier": "STRING", "total": "DECIMAL(12, 2)", "count": "long"}
+STATS = "schema  s3://warehouse/sales/stats"
+
+
+def test_a_schema_that_engines_spell_otherwise_is_the_agreed_one():
+    assert demands(AGREED) == []
+    assert demands({"_key": "string", **AGREED}) == []
+
+
+def test_every_mutant_of_a_schema_is_found():
+    """Each column dropped, renamed and retyped, and one added: all are found if the schema must be exact."""
+    for name, kind in AGREED.items():
+        others = {key: value for key, value in AGREED.items() if key != name}
+        assert [line.split()[0] for line in demands(others)] == ["missing"]
+        assert [line.split()[0] for line in demands({**others, f"{name}2": kind})] == ["missing", "unexpected"]
+        assert [line.split()[0] for line in demands({**others, name: "boolean"})] == ["different"]
+    assert [line.split()[0] for line in demands({**AGREED, "new": "string"})] == ["unexpected"]
+
+
+def test_findings_name_column_types_and_agreement():
+    assert demands({"supplier": "string", "total": "double", "new": "int"}) == [
+        f"different   {STATS}#total (EXACT to version 3): expected decimal(12,2)?, found float64",
+        f"missing     {STATS}#count (EXACT to version 3) (int64)",
+        f"unexpected  {STATS}#new (EXACT to version 3) (int32)",
+    ]
+
+
+def test_compatibility_permits_what_readers_can_read():
+    fewer, more = {"supplier": "string", "total": "decimal(12,2)"}, {**AGREED, "new": "string"}
+    assert (demands(fewer, "BACKWARD"), demands(more, "BACKWARD")) == ([], [])
+    assert (len(demands(fewer, "FORWARD")), demands(more, "FORWARD")) == (1, [])
+    assert len(demands(fewer, "FULL")) == 1
+    assert demands({**AGREED, "count": "double"}, "BACKWARD") == []
+    assert demands({**AGREED, "count": "int"}, "FORWARD") == []
+    assert len(demands({**AGREED, "count": "int"}, "BACKWARD")) == 1
+
+
+def test_a_dataset_without_columns_and_one_that_is_missing_are_told_apart():
+    assert demands({}) == [f"missing     {STATS} (its columns are not known)"]
+    contract = load(SCHEMAS.replace("MODE", "EXACT"))
+    lines = [found.line() for found in compare(contract, graph(), ["never"]).findings if found.subject == "schema"]
+    assert lines == [
+        f"missing     {STATS} (no such dataset)",
+        "missing     schema  s3://warehouse/other (no such dataset)",
+    ]
+
+
+def test_freshness_is_the_time_since_the_last_write():
+    contract = load(SCHEMAS.replace("MODE", "EXACT"))
+    stats = Dataset("s3://warehouse", "sales/stats")
+
+    def lines(written, features=()):
+        return [found.line() for found in check_freshness(contract, written, 10_000.0, features)]
+
+    assert lines({stats: 9_100.0}) == []
+    assert lines({stats: 9_099.0}) == [
+        "different   fresh   s3://warehouse/sales/stats: expected a write within 15 min, found one 15 min ago"
+    ]
+    assert lines({stats: 1_000.0}) == [
+        "different   fresh   s3://warehouse/sales/stats: expected a write within 15 min, found one 2.5 h ago"
+    ]
+    assert lines({stats: 10_000.0}, ["never"]) == [
+        "missing     fresh   s3://warehouse/other (a write within 1 d)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("MODE", "SIDEWAYS", "line 12: datasets[0].schema.compatibility: 'SIDEWAYS' is none of EXACT, BACKWARD"),
+        ("15m", "15", "'15' is not a duration such as 90s, 15m, 2h or 1d"),
+        ("15m", "0m", "'0m' is not a duration"),
+        ("lake/other", "lake/sales/stats", "dataset s3://warehouse/sales/stats is defined twice"),
+        ("columns: {a: int}", "columns: {}", "lists no column"),
+        ("schema: {columns: {a: int}}\n    freshness: 1d", "", "demands nothing; write `schema` or `freshness`"),
+        ("count: bigint", "count: [bigint]", "must be a scalar"),
+        ("version: 3", "verison: 3", "unknown key"),
+    ],
+)
+def test_mistakes_in_demands_are_named(old, new, message):
+    assert old in SCHEMAS
+    with pytest.raises(ContractError, match=re.escape(message)):
+        load(SCHEMAS.replace(old, new).replace("MODE", "EXACT"))
+
+
+def test_a_candidate_is_compared_with_the_agreed_schema():
+    contract = load(SCHEMAS.replace("MODE", "BACKWARD"))
+    stats = Dataset("s3://warehouse", "sales/stats")
+    agreed = [Column("supplier", "string", False), Column("total", "decimal(12,2)", True)]
+    assert check_candidate(contract, stats, agreed) == []
+    assert check_candidate(contract, Dataset("s3://warehouse", "unlisted"), []) == []
+    added = [*agreed, Column("needed", "string", nullable=False)]
+    assert [found.line() for found in check_candidate(contract, stats, added)] == [
+        f"unexpected  {STATS}#needed (BACKWARD to version 3) (string)"
+    ]
+    strict = [agreed[0], Column("total", "decimal(12,2)", nullable=False)]
+    assert [found.line() for found in check_candidate(contract, stats, strict)] == [
+        f"different   {STATS}#total (BACKWARD to version 3): expected decimal(12,2)?, found decimal(12,2)"
+    ]
