@@ -14,6 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from lineage.access.keys import KeysError
+from lineage.alerts import WebhooksError
+from lineage.alerts.outbox import OutboxError
 from lineage.api import create_app
 from lineage.api.connections import ConnectionLimits, limited_protocol
 from lineage.api.lab import LabError
@@ -46,7 +48,7 @@ def main() -> None:
         rules = read_rules(settings.rules) if settings.rules else Rules()
         listener = _listen(settings)
         app = create_app(settings, rules, open_log(settings, listener.getsockname()[1], os.environ))
-    except (RulesError, KeysError, LabError, StoreError, StoreUnusable, OSError) as error:
+    except (RulesError, KeysError, LabError, WebhooksError, OutboxError, StoreError, StoreUnusable, OSError) as error:
         print(f"lineage: {error}", file=sys.stderr)
         sys.exit(2)
     _serve(settings, listener, app)

@@ -34,6 +34,8 @@ class Settings:
     that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
     requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from.
 
+    `webhooks` is a file of receivers of alerts (see `lineage.alerts.webhook`).
+
     `store` is the URL of the Postgres database that holds the log, without a password, which is in
     `store_password_file` or in the environment; None means a file of SQLite in `data`.
     """
@@ -60,6 +62,7 @@ class Settings:
     allowed_hosts: tuple[str, ...] = (OWN_NAME,)
     allowed_origins: tuple[str, ...] = ()
     keys: Path | None = None
+    webhooks: Path | None = None
     require_keys: bool = False
     kafka: KafkaSource | None = None
     store: str | None = None
@@ -139,6 +142,7 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument(
         "--require-keys", action="store_true", help="require a key, of --keys or LINEAGE_{INGEST,READ,ADMIN}_KEY"
     )
+    parser.add_argument("--webhooks", type=Path, metavar="FILE", help="receivers of alerts, JSON")
     _add_kafka_options(parser)
     _add_store_options(parser)
     found = vars(parser.parse_args(arguments))

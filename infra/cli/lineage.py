@@ -14,6 +14,7 @@ import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command_failing_with, out
 from infra.cli.lineage_administration import compact, describe, forget, rebuild
+from infra.cli.lineage_alerts import ALERTS_PATH, alerts_text
 from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_cause import Period, cause_of
 from infra.cli.lineage_change import assess
@@ -129,6 +130,15 @@ def origin(
 ) -> None:
     """Show everything that a dataset or column is derived from."""
     _print_reach("origin", node, url or _service_url(stack), depth, json_file)
+
+
+@app.command()
+@lineage_command
+def alerts(stack: StackOption = DEFAULT_STACK, url: UrlOption = None, json_file: JsonOption = None) -> None:
+    """Show what is wrong now: failed and silent jobs, failed checks, schema changes; and the webhooks told of it."""
+    found = get_json(url or _service_url(stack), ALERTS_PATH)
+    _write_report(json_file, json.dumps(found, indent=2) + "\n")
+    out.print(alerts_text(found), markup=False, end="")
 
 
 @app.command()

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from infra import credentials
+from infra.errors import SettingsError
 from infra.model import Endpoint, Probe, Python, Resource, Service, Site
 from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
@@ -17,6 +18,7 @@ from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
 from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection
+from lineage.alerts.webhook import WebhooksError, read_webhooks
 
 NAME = "lineage"
 API = Endpoint("api", 5000, scheme="http", published_as="lineage")
@@ -67,6 +69,10 @@ class LineageSettings(SettingsSection):
     lineage_keys: BooleanSetting = Field(
         False, description="true: reading and sending lineage require an API key, which the lab's emitters have"
     )
+    lineage_webhooks: str = Field(
+        "",
+        description="file of the webhooks that the lineage service tells of alerts, on target local: webhooks.json",
+    )
     lineage_hosts: str = Field(
         "",
         pattern=r"^[A-Za-z0-9.,-]*$",
@@ -92,6 +98,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *_store_options(site, settings),
                 *_retention_options(settings.section(LineageSettings)),
                 *_access_options(settings.section(LineageSettings)),
+                *_webhook_options(settings),
                 *_forwarding_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
@@ -142,6 +149,28 @@ def _access_options(settings: LineageSettings) -> tuple[str, ...]:
     hosts = (host for host in settings.lineage_hosts.split(",") if host)
     options = [word for host in hosts for word in ("--allowed-host", host)]
     return (*options, *(("--require-keys",) if settings.lineage_keys else ()))
+
+
+def _webhook_options(settings: Settings) -> tuple[str, ...]:
+    """Return the option with the file of webhooks.
+
+    Raises:
+        SettingsError: the file cannot be used, or the service cannot read it.
+    """
+    given = settings.section(LineageSettings).lineage_webhooks
+    if not given:
+        return ()
+    if settings.target != "local":
+        raise SettingsError(
+            f"lineageWebhooks needs target local, not {settings.target}: the file is on this machine; run a lineage"
+            " service of your own with --webhooks"
+        )
+    path = PROJECT / given
+    try:
+        read_webhooks(path)
+    except WebhooksError as error:
+        raise SettingsError(f"lineageWebhooks: {error}") from error
+    return "--webhooks", str(path)
 
 
 def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:

@@ -7,10 +7,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from starlette.datastructures import State
 
 from lineage.access.audit import AuditLog
 from lineage.access.hosts import HostPolicy, hosts_of_environment
 from lineage.access.keys import open_keys
+from lineage.alerts import read_webhooks
+from lineage.alerts.outbox import Outbox
+from lineage.alerts.watch import Watch
 from lineage.api import (
     routes_catalog,
     routes_cause,
@@ -23,6 +27,7 @@ from lineage.api import (
     routes_search,
     routes_writes,
 )
+from lineage.api.alerts import AlertsOfService
 from lineage.api.errors import install_error_handlers
 from lineage.api.lab import read_lab
 from lineage.api.openapi import install_openapi
@@ -53,11 +58,14 @@ def create_app(
         StoreUnusable: the log cannot be read.
         KeysError: the API keys cannot be used.
         LabError: the `--lab` file cannot be used.
+        WebhooksError: the `--webhooks` file cannot be used.
+        OutboxError: the messages to webhooks cannot be used.
         OSError: the `--page` folder has no page.
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None
     keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
+    outbox = Outbox(settings.data, read_webhooks(settings.webhooks)) if settings.webhooks else None
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
@@ -71,10 +79,13 @@ def create_app(
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service = Service(log, rules, locations, settings, projections.pop())
         app.state.service = service
+        watch = app.state.watch = _watch(app.state, service, outbox)
         try:
             yield
         finally:
             try:
+                if watch is not None:
+                    await watch.close()
                 await service.close()
             finally:
                 audit.close()
@@ -106,6 +117,15 @@ def create_app(
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)
     return app
+
+
+def _watch(state: State, service: Service, outbox: Outbox | None) -> Watch | None:
+    """Return the started watch; None without webhooks."""
+    if outbox is None:
+        return None
+    watch = Watch(outbox, AlertsOfService(state, service, state.lab).at, lambda: service.log.writes)
+    watch.start()
+    return watch
 
 
 def _save(state: Projection) -> None:

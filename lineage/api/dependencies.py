@@ -12,6 +12,7 @@ from typing import Annotated, Protocol, TypeVar
 
 from fastapi import Depends, Query, Request
 from pydantic import AfterValidator, BeforeValidator
+from starlette.datastructures import State
 
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import whole_number
@@ -83,13 +84,13 @@ class _Derived(Protocol):
 _DerivedValue = TypeVar("_DerivedValue", bound=_Derived)
 
 
-async def derived(request: Request, service: Service, kind: type[_DerivedValue]) -> _DerivedValue:
-    """Return values of a kind, up to date. They are cached until the service replaces its records."""
+async def derived(state: State, service: Service, kind: type[_DerivedValue]) -> _DerivedValue:
+    """Return values of a kind, up to date. `state` caches them until the service replaces its records."""
     while True:
-        found: _DerivedValue | None = getattr(request.app.state, kind.__name__, None)
+        found: _DerivedValue | None = getattr(state, kind.__name__, None)
         if found is None or found.lineage is not service.lineage:
             found = kind(service.lineage)
-            setattr(request.app.state, kind.__name__, found)
+            setattr(state, kind.__name__, found)
         await run_cooperatively(found.steps())
         # A rebuild may have replaced the records in between.
         if found.lineage is service.lineage:
@@ -98,7 +99,7 @@ async def derived(request: Request, service: Service, kind: type[_DerivedValue])
 
 async def name_lists_of(request: Request, service: ServiceDep) -> NameLists:
     """Return the sorted names, up to date."""
-    index = await derived(request, service, Index)
+    index = await derived(request.app.state, service, Index)
     return NameLists(index, await catalog_of(service))
 
 

@@ -9,6 +9,9 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 
+from lineage.alerts.outbox import OutboxError
+from lineage.alerts.watch import Watch
+from lineage.api.alerts import contract_report, node_alerts
 from lineage.api.dataset_activity import transfers
 from lineage.api.dependencies import DatasetDep, ServiceDep, current_graph, derived
 from lineage.api.errors import ApiError
@@ -16,12 +19,11 @@ from lineage.api.lab import Lab, states
 from lineage.api.responses import json_response
 from lineage.api.schemas import page
 from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
-from lineage.checks.contract import ContractError, check_freshness, compare, load
+from lineage.checks.contract import ContractError
 from lineage.events import DatasetId, EventError, JobId, JsonObject, canonical_json
 from lineage.events.ids import identity_json
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph
-from lineage.graph.last_write import last_write
 from lineage.graph.schema_breaks import SchemaBreaks
 from lineage.graph.summary_rows import SummaryRows
 from lineage.ingest_metrics import SAMPLES, STEP
@@ -35,6 +37,8 @@ _Name = TypeVar("_Name", DatasetId, JobId)
 
 _ROWS_PER_SLICE = 500
 """Rows put together between two yields to the event loop: some milliseconds."""
+
+NO_CONTRACT = "the service was started without a lineage contract (--lab)"
 
 _MAX_SCANNED_EVENTS = 2_000
 """Latest events that are scanned for writes of one dataset."""
@@ -89,7 +93,7 @@ async def schema_breaks(request: Request, service: ServiceDep) -> Response:
 
     `{"breaks": [{"namespace", "name", "since", "run", "job", "removed", "retyped": [{"column", "before", "after"}]}]}`.
     """
-    found = await derived(request, service, SchemaBreaks)
+    found = await derived(request.app.state, service, SchemaBreaks)
     return json_response({"breaks": found.rows()})
 
 
@@ -108,6 +112,23 @@ def _job_edges(graph: Graph, job: JobId, places: Mapping[DatasetId, int]) -> byt
         "downstreamJobs": [identity_json(other) for other in sorted(graph.downstream_jobs(job))],
     }
     return canonical_json(edges)[1:-1]
+
+
+@router.get("/alerts", response_model=page.Alerts)
+async def alerts(request: Request, service: ServiceDep) -> Response:
+    """Return what is wrong now, and the state of the webhooks that are told of it.
+
+    `{"alerts": [{"id", "kind", "subject": {"type", "namespace", "name"} | null, "text", "since"}],
+    "webhooks": [{"name", "delivered", "givenUp", "waiting", "lastError"}]}`. Differences from the contract are in
+    `/contract`.
+    """
+    found = await node_alerts(request.app.state, service, time.time_ns())
+    watch: Watch | None = request.app.state.watch
+    try:
+        webhooks = [] if watch is None else await watch.status()
+    except OutboxError as error:
+        raise ApiError(503, "webhooks_unusable", str(error)) from error
+    return json_response({"alerts": [alert.to_json() for alert in found], "webhooks": webhooks})
 
 
 @router.get("/namespaces/{namespace:path}/datasets/{dataset:path}/activity", response_model=page.DatasetActivity)
@@ -153,21 +174,12 @@ async def lab_overview(request: Request) -> page.LabOverview:
 async def contract(service: ServiceDep, request: Request) -> Response:
     """Compare the graph with the lineage contract, as `lab verify` does; 404 if no contract is configured."""
     lab: Lab | None = request.app.state.lab
-    if lab is None or lab.contract is None:
-        raise ApiError(404, "not_found", "the service was started without a lineage contract (--lab)", {})
     try:
-        # Read for each request, because users edit the file while the lab runs.
-        wanted = load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
-    except (OSError, ContractError) as error:
-        raise ApiError(
-            503, "contract_unusable", f"the lineage contract {lab.contract} cannot be used: {error}"
-        ) from error
-    report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
-    graph, now = await current_graph(service), time.time_ns()
-    demanded = [row.dataset for row in wanted.datasets if row.freshness is not None]
-    written = {name: last_write(service.lineage, graph, DatasetId(*name), now) for name in demanded}
-    seconds = {name: found / 1e9 for name, found in written.items() if found is not None}
-    report = report.with_findings(check_freshness(wanted, seconds, now / 1e9, lab.features))
+        report = None if lab is None else await contract_report(service, lab)
+    except ContractError as error:
+        raise ApiError(503, "contract_unusable", str(error)) from error
+    if report is None:
+        raise ApiError(404, "not_found", NO_CONTRACT, {})
     return Response(report.render_json(), media_type="application/json")
 
 

@@ -17,7 +17,8 @@ REFUSED_KEY = frozenset({401, 403})
 
 KEY_REMEDY = f"set the environment variable {KEY_VARIABLE} to a key that reads, such as that in a lab's lab.env"
 
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+"""Host names of this machine, which proxies cannot reach."""
 
 
 def client_for(url: str) -> httpx.Client:
@@ -34,5 +35,5 @@ def client_for(url: str) -> httpx.Client:
         timeout=TIMEOUT,
         headers={"Authorization": f"Bearer {key}"} if key else {},
         follow_redirects=True,
-        trust_env=parts.hostname not in _LOOPBACK,
+        trust_env=parts.hostname not in LOOPBACK,
     )

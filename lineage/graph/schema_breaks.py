@@ -68,7 +68,8 @@ class SchemaBreaks:
         self._changes = lineage.follow()
         self._changes.datasets.update(lineage.datasets)
         self._digests: dict[DatasetId, bytes] = {}
-        self._found: dict[DatasetId, SchemaBreak] = {}
+        self.found: dict[DatasetId, SchemaBreak] = {}
+        """Break of each dataset that has one."""
 
     def steps(self) -> Iterator[None]:
         """Look at the datasets that have changed; yields after each slice."""
@@ -92,14 +93,14 @@ class SchemaBreaks:
                     {"column": column, "before": before, "after": after} for column, before, after in found.retyped
                 ],
             }
-            for name, found in sorted(self._found.items())
+            for name, found in sorted(self.found.items())
         ]
 
     def _update(self, name: DatasetId) -> None:
         record = self.lineage.datasets.get(name)
         if record is None or self.lineage.catalog.is_deleted_dataset(record):
             self._digests.pop(name, None)
-            self._found.pop(name, None)
+            self.found.pop(name, None)
             return
         digest = columns_digest(record.fields())
         # Former statements may lie in the archive: they are read once per change of the columns, not per commit.
@@ -108,9 +109,9 @@ class SchemaBreaks:
         self._digests[name] = digest
         found = schema_break(record)
         if found is None:
-            self._found.pop(name, None)
+            self.found.pop(name, None)
         else:
-            self._found[name] = found
+            self.found[name] = found
 
 
 def _last_change(written: Sequence[_Written]) -> tuple[_Written | None, _Written]:

@@ -37,7 +37,7 @@ def job_description(lineage: LineageRecords, record: JobRecord, run: RunRecord |
         "runs": len(record.runs),
         "run": run.id.run if run else None,
         "parent": _parent(run) if run else None,
-        "failedChecks": list(_failed_checks(lineage, run)) if run else [],
+        "failedChecks": list(failed_checks(lineage, run)) if run else [],
         "updatedAt": format_time(record.span.last.time),
         **_tags_and_owners(facets),
     }
@@ -57,6 +57,19 @@ def run_summary(lineage: LineageRecords, run: RunRecord | None, now: int) -> Jso
         "endedAt": format_time(outcome.ended) if outcome and outcome.ended is not None else None,
         "endedBecause": outcome.closed_because if outcome else None,
     }
+
+
+def failed_checks(lineage: LineageRecords, run: RunRecord) -> Iterator[JsonObject]:
+    """Yield the data quality assertions about inputs that failed in a run.
+
+    `{"namespace", "name", "assertion", "column"}`, the last two null if the facet does not name them.
+    """
+    for dataset, use in sorted(lineage.by_node(run.inputs).items()):
+        facet = use.transfer.get("dataQualityAssertions") if use.transfer is not None else None
+        for row in _object_rows(_object_or_empty(facet).get("assertions")):
+            if row.get("success") is False:
+                texts = {key: _text_or_none(row.get(key)) for key in ("assertion", "column")}
+                yield {**identity_json(dataset), **texts}
 
 
 def dataset_summary(lineage: LineageRecords, record: DatasetRecord) -> JsonObject:
@@ -87,15 +100,6 @@ def _parent(run: RunRecord) -> JsonObject | None:
     if facet is None:
         return None
     return {"namespace": facet["job"]["namespace"], "name": facet["job"]["name"], "run": facet["run"]["runId"]}
-
-
-def _failed_checks(lineage: LineageRecords, run: RunRecord) -> Iterator[JsonObject]:
-    for dataset, use in sorted(lineage.by_node(run.inputs).items()):
-        facet = use.transfer.get("dataQualityAssertions") if use.transfer is not None else None
-        for row in _object_rows(_object_or_empty(facet).get("assertions")):
-            if row.get("success") is False:
-                texts = {key: _text_or_none(row.get(key)) for key in ("assertion", "column")}
-                yield {**identity_json(dataset), **texts}
 
 
 def _tags_and_owners(facets: dict[str, JsonObject]) -> JsonObject:

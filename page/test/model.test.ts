@@ -203,6 +203,7 @@ test("alerts report failed jobs, services that are down and contract differences
   const contract = {
     ok: false,
     jobs: [],
+    datasets: [],
     findings: [{ kind: "missing", subject: "job", job: "j", text: "t", expected: "", found: "" }],
     unlisted: [{ kind: "unlisted", subject: "job", job: "k", text: "u", expected: "", found: "" }],
   };

@@ -72,6 +72,39 @@ class Summaries(ResponseModel):
     datasets: list[DatasetSummary]
 
 
+class AlertSubject(NodeName):
+    """Job or dataset that an alert is about."""
+
+    type: Literal["JOB", "DATASET"]
+
+
+class Alert(ResponseModel):
+    """Something that is wrong; the id is the same for the same occurrence."""
+
+    id: str
+    kind: str
+    subject: AlertSubject | None
+    text: str
+    since: str | None
+
+
+class WebhookState(ResponseModel):
+    """Delivery to a webhook; `delivered` and `given_up` are counted since the start."""
+
+    name: str
+    delivered: int
+    given_up: int
+    waiting: int
+    last_error: str | None
+
+
+class Alerts(ResponseModel):
+    """What is wrong now, and the webhooks."""
+
+    alerts: list[Alert]
+    webhooks: list[WebhookState]
+
+
 class RetypedColumn(ResponseModel):
     """Column whose type changed."""
 

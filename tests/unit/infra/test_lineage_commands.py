@@ -704,3 +704,17 @@ def test_a_missing_metadata_file_is_named(url, tmp_path):
     code, _, error = run_lineage("describe", tmp_path / "none.yaml", "--url", url)
     assert code == 2
     assert f"cannot read the metadata file {tmp_path / 'none.yaml'}" in error
+
+
+def test_alerts_are_listed_with_their_times(tmp_path):
+    report = tmp_path / "alerts.json"
+    with running_service(tmp_path / "data") as service:
+        assert run_lineage("alerts", "--url", service.url)[:2] == (0, "0 alerts\n")
+        failed = event("etl", 7, [], [dataset("sales/orders")], "FAIL")
+        with urlopen(Request(f"{service.url}/api/v1/lineage", json.dumps(failed).encode(), JSON), timeout=60):
+            pass
+        code, text, _ = run_lineage("alerts", "--url", service.url, "--json", report)
+    assert code == 0
+    assert text.startswith("failed   2026-01-01T00:07:00.000000Z  job shop/etl failed: run ")
+    assert text.endswith("\n1 alert\n")
+    assert json.loads(report.read_text())["alerts"][0]["subject"] == {"type": "JOB", "namespace": "shop", "name": "etl"}

@@ -3,6 +3,7 @@
 
 import json
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ RULES = Rules(
     (NamespaceRule("kafka://kafka:9092", ("localhost:9092", "broker-1")),),
     (Catalog("lake", CATALOG_URI, "s3://warehouse", (CatalogAlias("lake", ("trino://trino:8080",)),)),),
 )
+BEGIN = datetime(2026, 1, 1)
 _FACET = {"_producer": "https://example.org/test", "_schemaURL": "https://example.org/schema"}
 
 
@@ -27,7 +29,8 @@ def run_id(number: int) -> str:
 
 
 def at(second: float) -> str:
-    return f"2026-01-01T00:{int(second) // 60:02d}:{second % 60:06.3f}Z"
+    """Return the time of a second of 2026, from its first."""
+    return (BEGIN + timedelta(seconds=second)).isoformat(timespec="milliseconds") + "Z"
 
 
 def facet(**content: Any) -> dict[str, Any]:
