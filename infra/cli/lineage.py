@@ -135,7 +135,7 @@ def origin(
 @app.command()
 @lineage_command
 def alerts(stack: StackOption = DEFAULT_STACK, url: UrlOption = None, json_file: JsonOption = None) -> None:
-    """Show what is wrong now: failed and silent jobs, failed checks, schema changes; and the webhooks told of it."""
+    """Show what is wrong now: failed and silent jobs, failed checks, schema changes; and the webhooks."""
     found = get_json(url or _service_url(stack), ALERTS_PATH)
     _write_report(json_file, json.dumps(found, indent=2) + "\n")
     out.print(alerts_text(found), markup=False, end="")

@@ -71,7 +71,7 @@ class LineageSettings(SettingsSection):
     )
     lineage_webhooks: str = Field(
         "",
-        description="file of the webhooks that the lineage service tells of alerts, on target local: webhooks.json",
+        description="file of the webhooks that receive alerts from the lineage service, on target local: webhooks.json",
     )
     lineage_hosts: str = Field(
         "",

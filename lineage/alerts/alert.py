@@ -10,7 +10,7 @@ from lineage.events.timestamps import format_time
 
 
 class AlertKind(StrEnum):
-    """What is wrong."""
+    """Kind of a problem."""
 
     FAILED = "failed"
     """The latest run of a job failed."""
@@ -35,7 +35,7 @@ class Alert:
     Attributes:
         kind: what is wrong.
         subject: the job or dataset, None for a difference from the contract.
-        occurrence: tells it apart from others of the same kind and subject: a run, a time, a finding.
+        occurrence: distinguishes it from others of the same kind and subject: a run, a time, a finding.
         text: one line for people, without line breaks.
         since: event time in nanoseconds; None if it is not known.
     """

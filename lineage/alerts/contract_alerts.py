@@ -13,7 +13,7 @@ _SECOND = 10**9
 
 
 def alerts_of_report(report: Report) -> list[Alert]:
-    """Return one alert for each finding. Its occurrence does not depend on ages, which each report states anew."""
+    """Return one alert for each finding. Ages, which differ in each report, are not part of its occurrence."""
     return [
         Alert(AlertKind.CONTRACT, None, f"{found.subject} {found.text}", _text(found), None)
         for found in report.findings

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durable state of the webhooks: alerts that were told of, and messages that wait for their delivery.
+"""Durable state of the webhooks: alerts that were sent, and messages that wait for their delivery.
 
 Both change in one transaction, so that a crash neither loses a message nor sends the alert once more. A message is sent
 again if the service ends between its delivery and the note of it: at-least-once.
@@ -76,9 +76,9 @@ class Outbox:
             raise self._error(error) from error
 
     def update(self, alerts: Iterable[JsonObject], now: int) -> int:
-        """Note the current alerts at `now` (ns), and messages for what changed; return the number of new messages.
+        """Store the current alerts at `now` (ns), and messages about what changed; return the number of new messages.
 
-        The first alerts ever are noted without a message: they may be years old.
+        The first alerts ever are stored without a message: they may be years old.
         """
         current = list(alerts)
         with self._lock:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watch: looks for alerts in intervals, and tells the webhooks what was raised and resolved."""
+"""Watch: looks for alerts in intervals, and notifies the webhooks of what was raised and resolved."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ AlertsAt = Callable[[int, int], Awaitable[Sequence[Alert]]]
 class Watch:
     """Watch over a service with webhooks. `start` it once, end it with `close`.
 
-    `alerts` returns the alerts, `is_active` whether this instance is the one that tells of them.
+    `alerts` returns the alerts, `is_active` whether this instance is the one that sends them.
     """
 
     def __init__(self, outbox: Outbox, alerts: AlertsAt, is_active: Callable[[], bool]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Webhooks: their settings, and the requests that tell them of alerts. Pure, but for reading the file.
+"""Webhooks: their settings, and the requests that notify them of alerts. Pure, but for reading the file.
 
 JSON requests follow the Standard Webhooks specification (headers `webhook-id`, `webhook-timestamp` and
 `webhook-signature`), so that its libraries verify them. Slack's have no signature: the URL is the secret.
@@ -86,7 +86,7 @@ def read_webhooks(path: Path) -> tuple[Webhook, ...]:
 
 
 def messages(webhook: Webhook, changes: Sequence[Change], now: int) -> list[bytes]:
-    """Return the bodies that tell a webhook of changes at `now` (ns): one each, to Slack one for all."""
+    """Return the bodies that notify a webhook of changes at `now` (ns): one each, to Slack one for all."""
     wanted = [change for change in changes if change.alert["kind"] in webhook.kinds]
     if not wanted:
         return []

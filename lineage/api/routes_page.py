@@ -116,7 +116,7 @@ def _job_edges(graph: Graph, job: JobId, places: Mapping[DatasetId, int]) -> byt
 
 @router.get("/alerts", response_model=page.Alerts)
 async def alerts(request: Request, service: ServiceDep) -> Response:
-    """Return what is wrong now, and the state of the webhooks that are told of it.
+    """Return what is wrong now, and the state of the webhooks.
 
     `{"alerts": [{"id", "kind", "subject": {"type", "namespace", "name"} | null, "text", "since"}],
     "webhooks": [{"name", "delivered", "givenUp", "waiting", "lastError"}]}`. Differences from the contract are in

@@ -99,7 +99,7 @@ class WebhookState(ResponseModel):
 
 
 class Alerts(ResponseModel):
-    """What is wrong now, and the webhooks."""
+    """Current alerts, and the state of the webhooks."""
 
     alerts: list[Alert]
     webhooks: list[WebhookState]

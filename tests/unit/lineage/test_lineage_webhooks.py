@@ -101,7 +101,7 @@ def state(url):
 
 
 def wait_for_baseline(tmp_path):
-    """Wait until the service has looked once: what is wrong before is not told."""
+    """Wait until the service has looked once: earlier problems are not sent."""
     until = time.monotonic() + DEADLINE
     while True:
         outbox = Outbox(tmp_path / "data", read_webhooks(tmp_path / "webhooks.json"))
