@@ -12,7 +12,8 @@ Packages, innermost first; each imports only packages above it:
 - `store`: the event log (one SQLite file with group commit), snapshots of compacted events, dead letters, and the
   in-memory graph projected from the log.
 - `forward`: sends enriched events to another OpenLineage backend, such as Marquez.
-- `service`: all of these without HTTP. `change_feed` and `ingest_metrics` belong to it.
+- `alerts`: what is wrong now, and webhooks. `metrics`: rates, delays, and the metrics of Prometheus.
+- `service`: all of these without HTTP. `change_feed` belongs to it.
 - `api`: HTTP; the only package that handles requests.
 - `maintenance`: backup, restore and check of a log.
 

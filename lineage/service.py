@@ -34,9 +34,10 @@ from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.graph.node_names import NodeNames
-from lineage.ingest_metrics import IngestMetrics
 from lineage.ingress import KafkaIngress
 from lineage.instance_role import InstanceRole
+from lineage.metrics.event_delays import EventDelays, Stage
+from lineage.metrics.ingest_metrics import IngestMetrics
 from lineage.retired_records import RetiredRecords, free_in_slices
 from lineage.rules import Rules, TableName, canonical_event
 from lineage.rules.event_reader import EventReader, split_array
@@ -164,6 +165,7 @@ class Service:
         self.stored = 0
         self.change_feed = ChangeFeed(settings.max_listeners)
         self.ingest_metrics = IngestMetrics(time.time())
+        self.delays = EventDelays()
         self.locations = locations
         self.reader = EventReader(rules)
         self.past_graphs = AsOfQueries(log, settings.rules, self._state_path)
@@ -470,7 +472,9 @@ class Service:
     def _start_writing(self) -> None:
         settings = self._settings
         if settings.forward_to:
-            self.forwarder = Forwarder(self, self.log, self.reader, settings.forward_to, settings.forward_key)
+            self.forwarder = Forwarder(
+                self, self.log, self.reader, settings.forward_to, settings.forward_key, delays=self.delays
+            )
         # Before retention starts: it does not compact events that a registered reader has not read.
         self.log.keep_positions([STATE_POSITION, *([self.forwarder.position] if self.forwarder else [])])
         if self.forwarder is not None:
@@ -683,7 +687,10 @@ class Service:
                 self.accepted += 1
                 if is_new:
                     self.stored += 1
-                    self._apply_event(event_of(event.original, event.body, batch.accepted, event.locations))
+                    applied = event_of(event.original, event.body, batch.accepted, event.locations)
+                    self._apply_event(applied)
+                    self.delays.observe(Stage.ACCEPTED, applied, batch.accepted / 1e9)
+                    self.delays.observe(Stage.VISIBLE, applied, time.time())
                 else:
                     self.duplicates += 1
                 count += 1

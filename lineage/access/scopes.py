@@ -14,6 +14,7 @@ class Scope(StrEnum):
 
 
 _ADMINISTRATION = frozenset({"/api/v1/rebuild", "/api/v1/compact", "/api/v1/dead-letters/replay"})
+_PROTECTED = frozenset({"/openapi.json", "/metrics"})
 _TAG = re.compile(r"/api/v1/namespaces/[^/]+/(datasets/[^/]+(/fields/[^/]+)?|jobs/[^/]+)/tags/[^/]+")
 _RUN = re.compile(r"/api/v1/jobs/runs/[^/]+")
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -21,7 +22,7 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def is_public(path: str) -> bool:
     """Return True for the probe and for the files of the page, which hold no lineage."""
-    return not path.startswith("/api/") and path != "/openapi.json"
+    return not path.startswith("/api/") and path not in _PROTECTED
 
 
 def required_scopes(method: str, path: str) -> frozenset[Scope]:

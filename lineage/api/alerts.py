@@ -37,8 +37,8 @@ async def node_alerts(state: State, service: Service, now: int, listening_since:
             return found.at(graph, breaks, now, listening_since)
 
 
-async def contract_report(service: Service, lab: Lab) -> Report | None:
-    """Compare the graph with the contract of the lab; None without one.
+async def read_contract(lab: Lab) -> Contract | None:
+    """Return the contract of the lab; None without one.
 
     Raises:
         ContractError: it cannot be read.
@@ -47,16 +47,27 @@ async def contract_report(service: Service, lab: Lab) -> Report | None:
         return None
     try:
         # Read each time, because users edit the file while the lab runs.
-        wanted = load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
+        return load(await asyncio.to_thread(lab.contract.read_text, encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ContractError(f"the lineage contract {lab.contract} cannot be used: {error}") from error
+
+
+async def contract_report(service: Service, lab: Lab) -> Report | None:
+    """Compare the graph with the contract of the lab; None without one.
+
+    Raises:
+        ContractError: it cannot be read.
+    """
+    wanted = await read_contract(lab)
+    if wanted is None:
+        return None
     report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
     now = time.time_ns()
-    written = await _last_writes(service, wanted, now)
+    written = await last_writes(service, wanted, now)
     return report.with_findings(check_freshness(wanted, written, now / _SECOND, lab.features))
 
 
-async def _last_writes(service: Service, wanted: Contract, now: int) -> dict[Dataset, float]:
+async def last_writes(service: Service, wanted: Contract, now: int) -> dict[Dataset, float]:
     """Return the time in seconds of the last write to the datasets of which freshness is demanded."""
     graph = await current_graph(service)
     demanded = [row.dataset for row in wanted.datasets if row.freshness is not None]

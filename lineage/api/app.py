@@ -22,6 +22,7 @@ from lineage.api import (
     routes_impact,
     routes_ingest,
     routes_lineage,
+    routes_metrics,
     routes_operations,
     routes_page,
     routes_search,
@@ -113,6 +114,7 @@ def create_app(
         routes_cause,
         routes_search,
         routes_writes,
+        routes_metrics,
     ):
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)

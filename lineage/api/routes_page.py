@@ -26,7 +26,7 @@ from lineage.events.timestamps import format_time
 from lineage.graph import Graph
 from lineage.graph.schema_breaks import SchemaBreaks
 from lineage.graph.summary_rows import SummaryRows
-from lineage.ingest_metrics import SAMPLES, STEP
+from lineage.metrics.ingest_metrics import SAMPLES, STEP
 from lineage.rules.event_reader import EventReader
 from lineage.service import Service
 from lineage.store.rows import StoredEvent

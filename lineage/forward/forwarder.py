@@ -7,6 +7,7 @@ sent again: delivery is at-least-once, in order per job, and so per run.
 
 import asyncio
 import logging
+import time
 from collections.abc import Hashable
 from functools import partial
 from typing import Protocol
@@ -20,6 +21,7 @@ from lineage.forward.enrichment import enrich
 from lineage.forward.responses import AttemptStatus
 from lineage.graph import Graph, LineageRecords
 from lineage.graph.run_record import TERMINAL_RANK
+from lineage.metrics.event_delays import EventDelays, Stage
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError, StoreUnusable
 from lineage.store.canonical_events import CanonicalEvents
@@ -70,8 +72,14 @@ class Forwarder:
         url: str,
         api_key: str | None = None,
         min_timeout: float = MIN_TIMEOUT,
+        delays: EventDelays | None = None,
     ) -> None:
-        """`min_timeout` is the smallest timeout of a request, in seconds. Raises ValueError if `url` is invalid."""
+        """Record the delays of delivered events in `delays`; `min_timeout` is the smallest timeout of a request (s).
+
+        Raises:
+            ValueError: `url` is invalid.
+        """
+        self._delays = delays
         self._service = service
         self._log = log
         self._events = CanonicalEvents(log, reader)
@@ -190,6 +198,8 @@ class Forwarder:
             cause = await self._deliver(seq, event)
             if cause is None:
                 self._delivered += 1
+                if self._delays is not None:
+                    self._delays.observe(Stage.FORWARDED, event, time.time())
             else:
                 await self._park(event, cause)
             del self._in_flight[seq]

@@ -7,7 +7,7 @@ import pytest
 from lineage_events import body
 from test_lineage_operations import Api, run
 
-from lineage.ingest_metrics import SAMPLES, STEP, IngestMetrics, Sample
+from lineage.metrics.ingest_metrics import SAMPLES, STEP, IngestMetrics, Sample
 
 START = 1_800_000_003
 
