@@ -9,7 +9,7 @@ from lineage.events import Event
 from lineage.graph.descriptive_facets import producer_name
 
 # Times of creation would double the number of series; Prometheus does not need them.
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 
 BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)
 """Upper bounds in seconds."""
