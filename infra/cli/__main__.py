@@ -36,6 +36,7 @@ for function in (
     verification.verify,
     services.run,
     query.sql,
+    query.profile,
     services.start,
     services.stop,
     setup.doctor,

@@ -22,6 +22,7 @@ from infra.cli.lineage_client import UrlOption, find_node, get_json, instant, lo
 from infra.cli.lineage_metadata import tags_json, tags_of, tags_text
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_reach import render_reach
+from infra.cli.lineage_skew import skew_json, skew_text, skewed
 from infra.cli.stack import Stack
 from infra.cli.verification import read_contract
 from infra.errors import LabError
@@ -139,6 +140,21 @@ def alerts(stack: StackOption = DEFAULT_STACK, url: UrlOption = None, json_file:
     found = get_json(url or _service_url(stack), ALERTS_PATH)
     _write_report(json_file, json.dumps(found, indent=2) + "\n")
     out.print(alerts_text(found), markup=False, end="")
+
+
+@app.command()
+@lineage_command
+def skew(
+    dataset: Annotated[str | None, typer.Argument(help="Dataset; without it, all that `lab profile` has read.")] = None,
+    share: Annotated[float, typer.Option(help="Least share of one value.", min=0.0, max=1.0)] = 0.2,
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Show columns in which one value has a large share of the rows: hot keys."""
+    found = skewed(url or _service_url(stack), dataset, share)
+    _write_report(json_file, json.dumps(skew_json(found), indent=2) + "\n")
+    out.print(skew_text(found), markup=False, end="")
 
 
 @app.command()

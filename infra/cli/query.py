@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab sql`: SQL on the lake of a running lab, with DuckDB in a process of its own environment."""
+"""`lab sql` and `lab profile`: DuckDB on the lake of a running lab, in a process of its own environment."""
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from infra.services import lake_client
 from infra.toolchain import Artifacts, venvs
 from infra.toolchain.progress import PlainProgress
 
-MODULE = "lineagelab_sql"
+SQL_MODULE, PROFILE_MODULE = "lineagelab_sql", "lineagelab_sql.profile_run"
 UNSENT_EVENTS = "sql/unsent-events.json"
 """File in the stack's folder with events that the lineage service has not accepted yet."""
 
@@ -42,15 +43,31 @@ def sql(
         raise LabError("both SQL and a file of it were given; leave one of them out")
     if statements == "-" and file is None and sys.stdin.isatty():
         raise LabError('no SQL was given; for example: bin/lab sql "SELECT count(*) FROM sales.orders"')
+    words: list[str | Path] = ["--format", form, "--max-rows", str(max_rows)]
+    words += ["--file", file] if file else []
+    words += [*(["--write"] if write else []), *(["--name", name] if name else [])]
+    _run_engine(stack, SQL_MODULE, [*words, "--", statements])
+
+
+@command
+def profile(
+    tables: Annotated[list[str], typer.Argument(help="Tables, such as sales.orders.", metavar="TABLE")],
+    no_values: Annotated[
+        bool, typer.Option("--no-values", help="Neither show nor report the most frequent values.")
+    ] = False,
+    stack: StackOption = DEFAULT_STACK,
+) -> None:
+    """Profile tables of the lake: rows, nulls, distinct values, the most frequent value of each column."""
+    _run_engine(stack, PROFILE_MODULE, [*(["--no-values"] if no_values else []), "--", *tables])
+
+
+def _run_engine(stack: str, module: str, arguments: Sequence[str | Path]) -> None:
+    """Run a module of the SQL engine on the lake of a running lab; exits with its exit code."""
     lab = Stack(stack, Artifacts.open())
     lab.endpoints()  # fails if there is no lab
     variables = credentials.read(lab.root / ENVIRONMENT_FILE)
     # Progress is not part of a result that is written to a file.
     lab.artifacts.setup(frozenset({venvs.SQL.name}), PlainProgress(sys.stderr))
-    words: list[str | Path] = [lab.artifacts.python(venvs.SQL.name), "-m", MODULE]
-    words += ["--format", form, "--max-rows", str(max_rows)]
-    words += ["--file", file] if file else []
-    words += [*(["--write"] if write else []), *(["--name", name] if name else [])]
     environment = {
         **os.environ,
         **variables,
@@ -58,5 +75,5 @@ def sql(
         **lake_client.NAMES,
         "LINEAGE_SPOOL": str(lab.root / UNSENT_EVENTS),
     }
-    if status := run_in_foreground([*words, "--", statements], environment):
+    if status := run_in_foreground([lab.artifacts.python(venvs.SQL.name), "-m", module, *arguments], environment):
         raise typer.Exit(status)

@@ -75,3 +75,21 @@ def test_events_of_an_unreachable_lineage_service_are_sent_by_the_next_session(l
     assert lab.lab("sql", "SELECT 1").status == 0
     job = lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/kept_query")
     assert job["latestRun"]["state"] == "COMPLETED"
+
+
+def test_a_planted_hot_key_is_found_in_the_lineage(lab):
+    value = "CASE WHEN i % 3 = 0 THEN 'acme' ELSE 's' || i END"
+    hot = f"CREATE TABLE marts.hot AS SELECT {value} AS supplier FROM range(300) t(i)"
+    done = lab.lab("sql", "--write", f"CREATE SCHEMA IF NOT EXISTS {CATALOG_NAME}.marts; {hot}")
+    assert done.status == 0, done.text
+    profiled = lab.lab("profile", "marts.hot")
+    assert profiled.status == 0, profiled.text
+    assert lab.table("marts.hot").num_rows == 300
+    report = lab.user.folder / "skew.json"
+    done = lab.lab("lineage", "skew", "--json", str(report))
+    assert done.status == 0, done.text
+    (found,) = [each for each in json.loads(report.read_text())["skew"] if each["dataset"].endswith("/marts/hot")]
+    assert (found["column"], found["value"], found["rows"]) == ("supplier", "acme", 100)
+    missing = lab.lab("profile", "marts.nothing")
+    assert (missing.status, "does not exist" in missing.text) == (1, True)
+    assert not [each for each in lab.api("/api/v1/graph")["datasets"] if each["name"] == "marts/nothing"]

@@ -16,6 +16,7 @@ EVENT_VERSION = "2-0-2"
 SCHEMAS = {
     "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
     "dataQualityAssertions": "1-1-0/DataQualityAssertionsDatasetFacet",
+    "dataQualityMetrics": "1-0-3/DataQualityMetricsInputDatasetFacet",
     "errorMessage": "1-0-1/ErrorMessageRunFacet",
     "inputStatistics": "1-0-0/InputStatisticsInputDatasetFacet",
     "jobType": "2-0-4/JobTypeJobFacet",
