@@ -15,7 +15,7 @@ PROFILE = "profile."
 
 METRICS, SHARES = "dataQualityMetrics", "lineageLab_keyShares"
 
-UNEVEN = 3.0
+UNEVEN = 2.0
 """Least ratio of a share to that of evenly distributed values: half of the rows is no skew if there are two values."""
 
 NULL = "null"
