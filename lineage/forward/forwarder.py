@@ -72,6 +72,7 @@ class Forwarder:
         url: str,
         api_key: str | None = None,
         min_timeout: float = MIN_TIMEOUT,
+        *,
         delays: EventDelays | None = None,
     ) -> None:
         """Record the delays of delivered events in `delays`; `min_timeout` is the smallest timeout of a request (s).

@@ -65,11 +65,14 @@ def test_namespace_is_described_and_deleted_with_its_jobs(tmp_path):
         assert await get(client, "/jobs") == {"jobs": [], "totalCount": 0}
         await get(client, ETL, 404)
         # The next event of a job brings it and the namespace back, and no other job.
-        await post(client, body("START", 9e8, run=2, job="other"))
+        event = body("START", run=2, job="other") | {
+            "eventTime": time.strftime("%FT%TZ", time.gmtime(time.time() + 100))
+        }
+        assert (await post(client, event)).status_code == 201
         await write(client, "PUT", path, content=described)
-        assert names((await get(client, "/jobs"))["jobs"]) == []
+        assert names((await get(client, "/jobs"))["jobs"]) == ["other"]
         await write(client, "PUT", ETL, content={"type": "BATCH", "inputs": [], "outputs": []})
-        assert names((await get(client, "/jobs"))["jobs"]) == ["etl"]
+        assert names((await get(client, "/jobs"))["jobs"]) == ["other", "etl"]
         assert (await get(client, path))["description"] == "test jobs"
 
     writing(tmp_path, scenario)
