@@ -18,7 +18,7 @@ from infra.errors import LabError
 from infra.http_client import client
 from infra.namespaces import KAFKA_NAMESPACE
 from infra.project import PROJECT
-from infra.services.overview import enabled_features
+from infra.services.overview import enabled_features, known_features
 from infra.toolchain import Artifacts
 from lineage.checks.columns import read_avro
 from lineage.checks.contract import (
@@ -57,9 +57,16 @@ def compare_with_contract(
     """Compare the graph of a lineage service with a contract; `features` are those of the lab, `headers` have its key.
 
     Raises:
-        LabError: the service does not respond, or the contract cannot be read.
+        LabError: the service does not respond, or the contract cannot be read, or requires an unknown feature.
     """
     expected = read_contract(contract)
+    known = known_features()
+    # Its rows would never be compared, without a word.
+    if unknown := expected.features - known:
+        raise LabError(
+            f"the lineage contract {contract} requires {', '.join(sorted(unknown))}, which no setting of a lab enables;"
+            f" known are {', '.join(sorted(known))}"
+        )
     try:
         graph = client().get(f"{service}/api/v1/graph", headers=headers, timeout=30).raise_for_status().json()
         written = {

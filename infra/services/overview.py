@@ -19,6 +19,12 @@ def enabled_features(settings: Settings) -> frozenset[str]:
     return services | medallion.features(settings) | dbt.features(settings)
 
 
+def known_features() -> frozenset[str]:
+    """Return all features that settings can enable."""
+    services = frozenset(definition.feature for definition in definitions() if definition.feature)
+    return services | {medallion.FEATURE, dbt.FEATURE}
+
+
 def overview(site: Site, settings: Settings, services: Mapping[str, Service], contract: str) -> dict[str, object]:
     """Return the content of the lineage service's `--lab` file.
 

@@ -105,3 +105,10 @@ class Contract:
     namespace: str
     jobs: tuple[JobRow, ...]
     datasets: tuple[DatasetRow, ...] = ()
+
+    @property
+    def features(self) -> Features:
+        """Return all features that any row requires."""
+        found = [row.requires for row in (*self.jobs, *self.datasets)]
+        found += [use.requires for job in self.jobs for use in (*job.inputs, *job.outputs)]
+        return frozenset().union(*found)
