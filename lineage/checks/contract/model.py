@@ -109,6 +109,7 @@ class Contract:
     @property
     def features(self) -> Features:
         """Return all features that any row requires."""
-        found = [row.requires for row in (*self.jobs, *self.datasets)]
-        found += [use.requires for job in self.jobs for use in (*job.inputs, *job.outputs)]
-        return frozenset().union(*found)
+        found = [row.requires for row in self.datasets]
+        for job in self.jobs:
+            found += [job.requires, *(use.requires for use in job.inputs), *(use.requires for use in job.outputs)]
+        return frozenset[str]().union(*found)
