@@ -31,6 +31,14 @@ class _OpenRun(NamedTuple):
     silence: float
 
 
+class _KnownBreak(NamedTuple):
+    """Alert of a schema change, None if all readers have run since, and what it depends on."""
+
+    since: int
+    readers: frozenset[JobId]
+    alert: Alert | None
+
+
 class CurrentAlerts:
     """Alerts of all jobs and datasets. Run `steps` before reading to update them.
 
@@ -43,6 +51,8 @@ class CurrentAlerts:
         self._changes.jobs.update(lineage.jobs)
         self._settled: dict[JobId, tuple[Alert, ...]] = {}
         self._open: dict[JobId, _OpenRun] = {}
+        self._breaks: dict[DatasetId, _KnownBreak] = {}
+        self._updated: set[JobId] = set()
 
     def steps(self, graph: Graph) -> Iterator[None]:
         """Look at the jobs that have changed; yields after each slice. The graph must be of the same records.
@@ -53,6 +63,7 @@ class CurrentAlerts:
         for count, job in enumerate(self._changes.jobs - self.lineage.touched, 1):
             if job in self._changes.jobs:  # another request may have updated it meanwhile
                 self._changes.jobs.discard(job)
+                self._updated.add(job)
                 self._update(job, graph)
             if count % READS_PER_PART == 0:
                 yield
@@ -69,12 +80,7 @@ class CurrentAlerts:
             for job, run in self._open.items()
             if (alert := self._stale_alert(job, run, now, listening_since)) is not None
         )
-        found += (
-            alert
-            for dataset, change in breaks.found.items()
-            if now - change.since <= SCHEMA_DAYS * _DAY
-            and (alert := self._schema_alert(graph, dataset, change)) is not None
-        )
+        found += self._schema_alerts(graph, breaks, now)
         return sorted(found, key=lambda alert: (alert.subject or ("", ""), alert.kind, alert.id))
 
     def _update(self, job: JobId, graph: Graph) -> None:
@@ -114,23 +120,42 @@ class CurrentAlerts:
         text = f"job {_name(job)} is running, but has sent no event for {open_run.silence / _SECOND:.0f} s"
         return Alert(AlertKind.STALE, job, f"{open_run.uuid} {open_run.last}", text, open_run.last)
 
-    def _schema_alert(self, graph: Graph, dataset: DatasetId, change: SchemaBreak) -> Alert | None:
-        readers = sorted(graph.consumers.get(dataset, ()))
-        waiting = [reader for reader in readers if not self._has_run_since(graph, reader, change.since)]
+    def _schema_alerts(self, graph: Graph, breaks: SchemaBreaks, now: int) -> list[Alert]:
+        """Return the alerts of schema changes; those of which no reader has changed are known."""
+        recent = {name: change for name, change in breaks.found.items() if now - change.since <= SCHEMA_DAYS * _DAY}
+        known, self._breaks = self._breaks, {}
+        for dataset, change in recent.items():
+            readers = frozenset(graph.consumers.get(dataset, ()))
+            former = known.get(dataset)
+            if (
+                former is None
+                or (former.since, former.readers) != (change.since, readers)
+                or not self._updated.isdisjoint(readers)
+            ):
+                former = _KnownBreak(change.since, readers, self._schema_alert(graph, dataset, change, readers))
+            self._breaks[dataset] = former
+        self._updated.clear()
+        return [known.alert for known in self._breaks.values() if known.alert is not None]
+
+    def _schema_alert(
+        self, graph: Graph, dataset: DatasetId, change: SchemaBreak, readers: frozenset[JobId]
+    ) -> Alert | None:
+        waiting = [reader for reader in sorted(readers) if not self._has_run_since(graph, reader, change.since)]
         if not waiting:
             return None
-        changes = [*(f"{name} removed" for name in change.removed)]
-        changes += (f"{name} {after} instead of {before}" for name, before, after in change.retyped)
+        changes = [f"{name} removed" for name in change.removed]
+        changes += [f"{name} {after} instead of {before}" for name, before, after in change.retyped]
         text = (
             f"dataset {_name(dataset)}: {_listed(changes)}; not run with it yet: {_listed(list(map(_name, waiting)))}"
         )
         return Alert(AlertKind.SCHEMA, dataset, str(change.since), text, change.since)
 
     def _has_run_since(self, graph: Graph, reader: JobId, time: int) -> bool:
+        """Return whether a run of a job that began after a time (ns) is open, or completed."""
         run = graph.latest_run(reader)
         if run is None or run.first_start is None or run.first_start.time <= time:
             return False
-        return run_outcome(self.lineage, run, SETTLED).state in (RunState.RUNNING, RunState.COMPLETED)
+        return run.terminal is None or run.terminal[2] == "COMPLETE"
 
 
 def _name(node: JobId | DatasetId) -> str:

@@ -2,6 +2,7 @@
 """Alerts of a service, for its API and its webhooks."""
 
 import asyncio
+import logging
 import time
 
 from starlette.datastructures import State
@@ -16,6 +17,8 @@ from lineage.events import DatasetId
 from lineage.graph.last_write import last_write
 from lineage.graph.schema_breaks import SchemaBreaks
 from lineage.service import Service
+
+logger = logging.getLogger(__name__)
 
 CONTRACT_INTERVAL = 60
 """Seconds between two comparisons with the contract for webhooks: each exports the graph."""
@@ -87,13 +90,14 @@ class AlertsOfService:
         self._compared = 0
 
     async def at(self, now: int, listening_since: int) -> list[Alert]:
-        """Return the alerts at `now` (ns).
-
-        Raises:
-            ContractError: the contract cannot be read.
-        """
+        """Return the alerts at `now` (ns)."""
         if self._lab is not None and now - self._compared >= CONTRACT_INTERVAL * _SECOND:
             self._compared = now
-            report = await contract_report(self._service, self._lab)
-            self._contract = [] if report is None else self._lasting.at(alerts_of_report(report), now)
+            try:
+                report = await contract_report(self._service, self._lab)
+            except ContractError as error:
+                # In the middle of an edit: what was found before stays, and the other alerts do not wait for it.
+                logger.warning("%s", error)
+            else:
+                self._contract = [] if report is None else self._lasting.at(alerts_of_report(report), now)
         return [*await node_alerts(self._state, self._service, now, listening_since), *self._contract]

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
+from itertools import count
 from typing import NamedTuple, Protocol
 
 from lineage.events.event import Order
@@ -91,15 +92,23 @@ class StatementArchive(Protocol):
         """Return the number of archived statements about a dataset."""
 
 
-class DatasetStatements:
-    """Statements about one dataset, of equal ones the first. `loaded` are those in memory, by key."""
+_REVISIONS = count(1)
 
-    __slots__ = ("_archive", "_dataset", "archived", "loaded")
+
+class DatasetStatements:
+    """Statements about one dataset, of equal ones the first. `loaded` are those in memory, by key.
+
+    `revision` is another number for each record that was made, merged or read from disk, and after each statement that
+    is older than the latest one or has other columns: as long as it is the same, only versions were added.
+    """
+
+    __slots__ = ("_archive", "_dataset", "archived", "loaded", "revision")
 
     def __init__(self, dataset: DatasetId, archive: StatementArchive | None = None) -> None:
         self._dataset = dataset
         self._archive = archive
         self.archived = 0
+        self.revision = next(_REVISIONS)
         self.loaded: dict[bytes, DatasetStatement] = {}
 
     def join(self, statement: DatasetStatement) -> None:
@@ -112,6 +121,9 @@ class DatasetStatements:
         if first is not None and known is None and self._archive is not None:
             self._archive.remove_statement(self._dataset, key)
             self.archived -= 1
+        latest = max(self.loaded.values(), key=lambda other: other.order, default=None)
+        if latest is None or statement.order < latest.order or not _have_equal_columns(statement, latest):
+            self.revision = next(_REVISIONS)
         self.loaded[key] = statement
         if self._archive is not None and len(self.loaded) > MAX_LOADED:
             self._archive_oldest(self._archive)
@@ -151,3 +163,7 @@ class DatasetStatements:
         self.archived += len(oldest)
         for statement in oldest:
             del self.loaded[statement.key]
+
+
+def _have_equal_columns(one: DatasetStatement, other: DatasetStatement) -> bool:
+    return (one.columns and one.columns.digest) == (other.columns and other.columns.digest)

@@ -67,7 +67,7 @@ class SchemaBreaks:
         self.lineage = lineage
         self._changes = lineage.follow()
         self._changes.datasets.update(lineage.datasets)
-        self._digests: dict[DatasetId, bytes] = {}
+        self._seen: dict[DatasetId, tuple[bytes, int]] = {}
         self.found: dict[DatasetId, SchemaBreak] = {}
         """Break of each dataset that has one."""
 
@@ -99,14 +99,14 @@ class SchemaBreaks:
     def _update(self, name: DatasetId) -> None:
         record = self.lineage.datasets.get(name)
         if record is None or self.lineage.catalog.is_deleted_dataset(record):
-            self._digests.pop(name, None)
+            self._seen.pop(name, None)
             self.found.pop(name, None)
             return
-        digest = columns_digest(record.fields())
         # Former statements may lie in the archive: they are read once per change of the columns, not per commit.
-        if self._digests.get(name) == digest:
+        seen = columns_digest(record.fields()), record.statements.revision
+        if self._seen.get(name) == seen:
             return
-        self._digests[name] = digest
+        self._seen[name] = seen
         found = schema_break(record)
         if found is None:
             self.found.pop(name, None)

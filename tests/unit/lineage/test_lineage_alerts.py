@@ -153,7 +153,7 @@ def test_kept_alerts_equal_those_of_the_records_after_every_event(seed):
         events.insert(min(len(events), place + chance.randrange(20)), events.pop(place))
     board = Board(LineageRecords())
     raised = set()
-    for event in events:
+    for number, event in enumerate(events):
         board.lineage.apply(event)
         if chance.random() < 0.5:
             continue
@@ -165,7 +165,31 @@ def test_kept_alerts_equal_those_of_the_records_after_every_event(seed):
                 board.lineage, now
             )
             raised |= {alert.kind for alert in found}
+            if number % 10 == 0:
+                assert found == Board(board.lineage).at(now)
     assert raised
+
+
+def test_an_alert_of_a_schema_change_ends_when_its_last_reader_has_run():
+    board = Board(LineageRecords())
+
+    def texts(*contents):
+        for content in contents:
+            board.lineage.apply(read(content))
+        return [alert.text.partition("yet: ")[2] for alert in board.at(parse_time(at(100)))]
+
+    def reader(job, second, run):
+        return body("COMPLETE", second, run=run, job=job, inputs=[dataset("orders")])
+
+    def start(job, second, run):
+        return body("START", second, run=run, job=job, inputs=[dataset("orders")])
+
+    assert texts(reader("one", 1, 11), reader("two", 1, 12), write(1, "a", "b", run=1)) == []
+    assert texts(write(2, "a", run=2)) == [f"{NAMESPACE}/one, {NAMESPACE}/two"]
+    assert texts(start("two", 3, 22)) == [f"{NAMESPACE}/one"]
+    assert texts(start("three", 4, 33)) == [f"{NAMESPACE}/one"]
+    assert texts(start("one", 5, 44)) == []
+    assert texts(write(6, "b", run=3)) == [f"{NAMESPACE}/one, {NAMESPACE}/three, {NAMESPACE}/two"]
 
 
 def test_the_id_is_that_of_the_occurrence():

@@ -7,7 +7,7 @@ import pytest
 from lineage_events import body, dataset, read
 from test_lineage_api import get, post, with_client
 
-from lineage.graph import fold_events
+from lineage.graph import LineageRecords, fold_events
 from lineage.graph.dataset_statements import MAX_LOADED
 from lineage.graph.schema_breaks import SchemaBreaks
 
@@ -89,3 +89,21 @@ def test_break_is_reported_after_many_commits_until_the_columns_are_back(tmp_pat
         assert (found["since"], found["removed"]) == ("2026-01-01T00:41:00.000000Z", ["b", "c"])
 
     with_client(tmp_path, later)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kept_breaks_equal_those_of_the_records_if_events_arrive_late(seed):
+    """The columns stay those of the latest statement, but the change before it may be another one."""
+    chance = random.Random(seed)
+    lineage = LineageRecords()
+    kept = SchemaBreaks(lineage)
+    minutes = chance.sample(range(1, 59), 30)
+    for minute in minutes:
+        columns = {name: "int" for name in "abc" if chance.random() < 0.6}
+        lineage.apply(read(write(minute, columns, job=chance.choice(("writer", "other")))))
+        found = []
+        for breaks in (kept, SchemaBreaks(lineage)):
+            for _ in breaks.steps():
+                pass
+            found.append(breaks.rows())
+        assert found[0] == found[1]
