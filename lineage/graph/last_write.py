@@ -16,8 +16,9 @@ def last_write(lineage: LineageRecords, graph: Graph, dataset: DatasetId, now: i
     """Return the event time (ns) of the last write to a dataset at `now` (ns); None if none is known.
 
     A batch run has written when it completed. A streaming run writes as long as its events name the dataset, with or
-    without rows: no orders at night do not make a table old. A run that failed or was aborted has written only if it
-    counted rows. The graph must be refreshed.
+    without rows: no orders at night do not make a table old. One that was stopped has written if an event after its
+    START names the dataset. A run that failed, and a batch run that was stopped, have written only if they counted
+    rows. The graph must be refreshed.
     """
     found = (_last_write_of(lineage, job, dataset, now) for job in graph.producers.get(dataset, ()))
     return max((time for time in found if time is not None), default=None)
@@ -35,10 +36,11 @@ def _last_write_of(lineage: LineageRecords, job: JobId, dataset: DatasetId, now:
 def _written_by(lineage: LineageRecords, run: RunRecord, use: Use, now: int) -> int | None:
     outcome = run_outcome(lineage, run, now)
     is_streaming = lineage.jobs[run.id.job].is_streaming(run)
-    if outcome.state in (RunState.FAILED, RunState.ABORTED):
+    if outcome.state is RunState.FAILED or (outcome.state is RunState.ABORTED and not is_streaming):
         return use.last.time if _has_rows(use) else None
     if is_streaming:
-        return use.last.time
+        only_started = outcome.state is RunState.ABORTED and use.last in (run.first_start, run.last_start)
+        return None if only_started else use.last.time
     return outcome.ended if outcome.state is RunState.COMPLETED else None
 
 

@@ -47,7 +47,12 @@ def written(contents, now=100.0):
         ([write("START", 0), write("ABORT", 5, rows=0)], None),
         # A stream writes as long as it runs, with and without rows.
         ([write("START", 0, streaming=True), write("RUNNING", 50, streaming=True)], 50),
-        # One that crashes at each start does not write.
+        (
+            [write("START", 0, streaming=True), write("RUNNING", 8, streaming=True), write("ABORT", 9, streaming=True)],
+            9,
+        ),
+        # One that crashes at each start does not write, whether it says so or the next start does.
+        ([write("START", 0, streaming=True), write("START", 9, run=2, streaming=True), write("FAIL", 10, run=2)], None),
         ([write("START", 0, streaming=True), write("FAIL", 50, streaming=True)], None),
         ([write("START", 0, streaming=True), write("RUNNING", 9, streaming=True, rows=2)], 9),
         # The latest of several writers.
