@@ -14,8 +14,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from lineage.access.keys import KeysError
-from lineage.alerts import WebhooksError
 from lineage.alerts.outbox import OutboxError
+from lineage.alerts.webhook import WebhooksError
 from lineage.api import create_app
 from lineage.api.connections import ConnectionLimits, limited_protocol
 from lineage.api.lab import LabError

@@ -15,7 +15,7 @@ from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
-from infra.http_client import client
+from infra.http_client import client, client_for
 from infra.namespaces import KAFKA_NAMESPACE
 from infra.project import PROJECT
 from infra.services.overview import enabled_features, known_features
@@ -32,6 +32,7 @@ from lineage.checks.contract import (
     compare,
     load,
 )
+from lineage.checks.contract.report import Kind, Subject
 from lineage.events.timestamps import parse_time
 
 NO_HEADERS: Mapping[str, str] = {}
@@ -85,25 +86,23 @@ def compare_with_contract(
 def registered_differences(registry: str, contract: Contract) -> list[Finding]:
     """Return how the schemas that a registry has of topics differ from those of the contract.
 
-    Topics without a schema in the registry are skipped: their records may be JSON.
-
-    Raises:
-        LabError: the registry does not respond, or with a schema that is not an Avro record.
+    Topics without a schema in the registry are skipped: their records may be JSON. A registry that does not respond, or
+    not with an Avro record, is a deviation, because what is demanded cannot be compared.
     """
     found: list[Finding] = []
     for row in contract.datasets:
         if row.schema is None or row.dataset.namespace != KAFKA_NAMESPACE:
             continue
-        subject = f"{row.dataset.name}-value"
+        path = f"subjects/{quote(f'{row.dataset.name}-value', safe='')}/versions/latest"
         try:
-            response = client().get(f"{registry}/subjects/{quote(subject, safe='')}/versions/latest", timeout=30)
-            if response.status_code == HTTPStatus.NOT_FOUND:
-                continue
-            found += check_candidate(contract, row.dataset, read_avro(response.raise_for_status().json()["schema"]))
+            response = client_for(registry).get(f"{registry}/{path}", timeout=30)
+            if response.status_code != HTTPStatus.NOT_FOUND:
+                schema = read_avro(response.raise_for_status().json()["schema"])
+                found += check_candidate(contract, row.dataset, schema)
         except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
-            raise LabError(
-                f"cannot read the schema of {subject} from the registry at {registry} ({error}); see: bin/lab status"
-            ) from error
+            name = str(row.dataset)
+            text = f"{name} (its schema in the registry at {registry} cannot be read: {error})"
+            found.append(Finding(kind=Kind.MISSING, subject=Subject.SCHEMA, job=name, text=text))
     return found
 
 

@@ -7,8 +7,9 @@ import time
 
 from starlette.datastructures import State
 
-from lineage.alerts import Alert, CurrentAlerts
+from lineage.alerts.alert import Alert
 from lineage.alerts.contract_alerts import LastingAlerts, alerts_of_report
+from lineage.alerts.current import CurrentAlerts
 from lineage.api.dependencies import current_graph, derived
 from lineage.api.lab import Lab
 from lineage.api.time_slices import run_cooperatively

@@ -12,9 +12,9 @@ from starlette.datastructures import State
 from lineage.access.audit import AuditLog
 from lineage.access.hosts import HostPolicy, hosts_of_environment
 from lineage.access.keys import open_keys
-from lineage.alerts import read_webhooks
 from lineage.alerts.outbox import Outbox
 from lineage.alerts.watch import Watch
+from lineage.alerts.webhook import read_webhooks
 from lineage.api import (
     routes_catalog,
     routes_cause,

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import generate_latest
 
-from lineage.alerts import Alert, AlertKind
+from lineage.alerts.alert import Alert, AlertKind
 from lineage.checks.contract import Dataset
 from lineage.events import DatasetId, JobId, JsonObject
 

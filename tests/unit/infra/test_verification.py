@@ -2,12 +2,14 @@
 """`lab verify`: what it reads beside the graph, from a real lineage service."""
 
 import json
+import threading
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.request import Request, urlopen
 
 import pytest
 
-from infra.cli.verification import CONTRACT, compare_with_contract, read_contract
+from infra.cli.verification import CONTRACT, compare_with_contract, read_contract, registered_differences
 from infra.errors import LabError
 from infra.services.overview import known_features
 from tests.bench.service_process import running_service
@@ -61,3 +63,60 @@ def test_freshness_is_that_of_the_last_write(tmp_path):
         assert findings() == ["different   fresh   s3://lake/t: expected a write within 1 h, found one 3 h ago"]
         write(2, 0)
         assert findings() == []
+
+
+class Registry:
+    """Registry of schemas: a real HTTP server with one response."""
+
+    def __init__(self, status, content):
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(status if self.path == "/subjects/orders-value/versions/latest" else 404)
+                self.end_headers()
+                self.wfile.write(json.dumps(content).encode())
+
+            def log_message(self, *words):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def registered(tmp_path, status, content):
+    columns = '{order_id: string, price: "string?"}'
+    file = contract(
+        tmp_path, f"datasets: [{{dataset: kafka://kafka:9092/orders, schema: {{columns: {columns}}}}}]"
+    )  # fmt: skip
+    with Registry(status, content) as registry:
+        found = registered_differences(registry.url, read_contract(file))
+        return [each.line().replace(registry.url, "URL") for each in found]
+
+
+def avro(*fields):
+    return {"schema": json.dumps({"type": "record", "name": "r", "fields": list(fields)})}
+
+
+ORDER_ID = {"name": "order_id", "type": "string"}
+
+
+def test_the_schema_of_a_topic_is_compared_with_the_registry(tmp_path):
+    price = {"name": "price", "type": ["null", "string"], "default": None}
+    assert registered(tmp_path, 200, avro(ORDER_ID, price)) == []
+    assert registered(tmp_path, 404, {}) == []
+    assert registered(tmp_path, 200, avro(ORDER_ID, {"name": "price", "type": "string"})) == [
+        "different   schema  kafka://kafka:9092/orders#price (EXACT to the contract): expected string?, found string"
+    ]
+
+
+@pytest.mark.parametrize(("status", "content"), [(500, {}), (200, {}), (200, {"schema": "["}), (200, [])])
+def test_a_registry_that_cannot_be_read_is_a_deviation(tmp_path, status, content):
+    (line,) = registered(tmp_path, status, content)
+    assert line.startswith("missing     schema  kafka://kafka:9092/orders (its schema in the registry at URL cannot be")

@@ -8,8 +8,9 @@ from lineage_events import NAMESPACE, at, body, dataset, facet, read
 from lineage_run_histories import RunHistories
 from test_lineage_past import history
 
-from lineage.alerts import Alert, AlertKind, CurrentAlerts
+from lineage.alerts.alert import Alert, AlertKind
 from lineage.alerts.contract_alerts import GRACE_SECONDS, LastingAlerts
+from lineage.alerts.current import CurrentAlerts
 from lineage.events import DatasetId, JobId
 from lineage.events.timestamps import parse_time
 from lineage.graph import Graph, LineageRecords, fold_events, is_stale
