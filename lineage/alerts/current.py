@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Alerts of jobs and datasets at a time, kept up to date with what changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from lineage.alerts.alert import Alert, AlertKind
@@ -68,17 +68,25 @@ class CurrentAlerts:
             if count % READS_PER_PART == 0:
                 yield
 
-    def at(self, graph: Graph, breaks: SchemaBreaks, now: int, listening_since: int = 0) -> list[Alert]:
+    def at(
+        self,
+        graph: Graph,
+        breaks: SchemaBreaks,
+        now: int,
+        listening_since: int = 0,
+        raised: Set[str] = frozenset(),
+    ) -> list[Alert]:
         """Return the alerts at `now` (ns), in the order of their jobs and datasets.
 
-        No run is stale before it had its time of silence since `listening_since` (ns): while the service was down, no
-        event could arrive.
+        No run becomes stale before it had its time of silence since `listening_since` (ns): while the service was down,
+        no event could arrive. One that was stale before, an alert with an id of `raised`, stays so.
         """
         found = [alert for alerts in self._settled.values() for alert in alerts]
         found += (
             alert
             for job, run in self._open.items()
-            if (alert := self._stale_alert(job, run, now, listening_since)) is not None
+            if (alert := self._stale_alert(job, run, now)) is not None
+            and (now - listening_since > run.silence or alert.id in raised)
         )
         found += self._schema_alerts(graph, breaks, now)
         return sorted(found, key=lambda alert: (alert.subject or ("", ""), alert.kind, alert.id))
@@ -110,8 +118,8 @@ class CurrentAlerts:
             ended = outcome.ended if outcome.ended is not None else run.span.last.time
             yield Alert(AlertKind.QUALITY, dataset, f"{job.namespace} {job.name} {run.id.run}", text, ended)
 
-    def _stale_alert(self, job: JobId, open_run: _OpenRun, now: int, listening_since: int) -> Alert | None:
-        if now - max(open_run.last, listening_since) <= open_run.silence:
+    def _stale_alert(self, job: JobId, open_run: _OpenRun, now: int) -> Alert | None:
+        if now - open_run.last <= open_run.silence:
             return None
         run = self.lineage.run(open_run.uuid, job)
         # Another run or the end of its application may have ended it.

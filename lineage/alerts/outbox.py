@@ -105,6 +105,10 @@ class Outbox:
                 raise self._error(error) from error
             return len(new)
 
+    def raised(self) -> frozenset[str]:
+        """Return the ids of the alerts that were current at the last update."""
+        return frozenset(name for (name,) in self._execute("SELECT id FROM alerts", ()))
+
     def next(self, webhook: str) -> Message | None:
         """Return the oldest message that waits for a webhook."""
         query = "SELECT number, body, created, attempts, due FROM messages WHERE webhook = ? ORDER BY number LIMIT 1"

@@ -4,7 +4,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence, Set
 
 from lineage.alerts.alert import Alert
 from lineage.alerts.delivery import Delivery
@@ -22,8 +22,8 @@ MAX_GAP = 20.0
 
 _SECOND = 10**9
 
-AlertsAt = Callable[[int, int], Awaitable[Sequence[Alert]]]
-"""Alerts at a time (ns), where the service has been listening since another one (ns)."""
+AlertsAt = Callable[[int, int, Set[str]], Awaitable[Sequence[Alert]]]
+"""Alerts at a time (ns); the service has been listening since another one (ns), and those with these ids are raised."""
 
 
 class Watch:
@@ -74,7 +74,8 @@ class Watch:
             if not self._is_active():
                 continue
             try:
-                found = await self._alerts(now, listening)
+                raised = await run_to_end(self._outbox.raised)
+                found = await self._alerts(now, listening, raised)
                 if await run_to_end(self._outbox.update, [alert.to_json() for alert in found], now):
                     for delivery in self._deliveries:
                         delivery.notify()

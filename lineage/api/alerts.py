@@ -4,6 +4,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Set
 
 from starlette.datastructures import State
 
@@ -27,7 +28,9 @@ CONTRACT_INTERVAL = 60
 _SECOND = 10**9
 
 
-async def node_alerts(state: State, service: Service, now: int, listening_since: int = 0) -> list[Alert]:
+async def node_alerts(
+    state: State, service: Service, now: int, listening_since: int = 0, raised: Set[str] = frozenset()
+) -> list[Alert]:
     """Return the alerts of jobs and datasets at `now` (ns), see `CurrentAlerts.at`."""
     while True:
         breaks = await derived(state, service, SchemaBreaks)
@@ -38,7 +41,7 @@ async def node_alerts(state: State, service: Service, now: int, listening_since:
         await run_cooperatively(found.steps(graph))
         # A rebuild may have replaced the records in between.
         if breaks.lineage is found.lineage is service.lineage and graph is service.graph:
-            return found.at(graph, breaks, now, listening_since)
+            return found.at(graph, breaks, now, listening_since, raised)
 
 
 async def read_contract(lab: Lab) -> Contract | None:
@@ -90,8 +93,8 @@ class AlertsOfService:
         self._contract: list[Alert] = []
         self._compared = 0
 
-    async def at(self, now: int, listening_since: int) -> list[Alert]:
-        """Return the alerts at `now` (ns)."""
+    async def at(self, now: int, listening_since: int, raised: Set[str]) -> list[Alert]:
+        """Return the alerts at `now` (ns), see `CurrentAlerts.at`."""
         if self._lab is not None and now - self._compared >= CONTRACT_INTERVAL * _SECOND:
             self._compared = now
             try:
@@ -101,4 +104,4 @@ class AlertsOfService:
                 logger.warning("%s", error)
             else:
                 self._contract = [] if report is None else self._lasting.at(alerts_of_report(report), now)
-        return [*await node_alerts(self._state, self._service, now, listening_since), *self._contract]
+        return [*await node_alerts(self._state, self._service, now, listening_since, raised), *self._contract]

@@ -31,12 +31,12 @@ class Board:
         self.alerts = CurrentAlerts(lineage)
         self.breaks = SchemaBreaks(lineage)
 
-    def at(self, now, listening_since=0):
+    def at(self, now, listening_since=0, raised=frozenset()):
         self.graph.refresh()
         for values in (self.breaks.steps(), self.alerts.steps(self.graph)):
             for _ in values:
                 pass
-        return self.alerts.at(self.graph, self.breaks, now, listening_since)
+        return self.alerts.at(self.graph, self.breaks, now, listening_since, raised)
 
 
 def alerts(*contents, second=100.0, listening=0.0):
@@ -99,6 +99,16 @@ def test_a_silent_stream_is_stale_after_three_of_its_intervals():
 def test_nothing_is_stale_because_the_service_was_down():
     assert alerts(beat("START", 0), second=1_000, listening=980) == []
     assert [kind for kind, _ in alerts(beat("START", 0), second=1_011, listening=980)] == ["stale"]
+
+
+def test_what_was_stale_before_a_restart_stays_so():
+    board = Board(fold_events([read(beat("START", 0))]))
+    (alert,) = board.at(parse_time(at(900)))
+    restarted, now = parse_time(at(980)), parse_time(at(1_000))
+    assert board.at(now, restarted, {alert.id}) == [alert]
+    assert board.at(now, restarted, {"another"}) == []
+    board.lineage.apply(read(beat("RUNNING", 995)))
+    assert board.at(now, restarted, {alert.id}) == []
 
 
 def test_quiet_hours_raise_nothing_and_a_stall_is_noticed_within_30_seconds_of_silence():
