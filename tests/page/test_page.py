@@ -687,5 +687,9 @@ def test_what_depends_on_a_failed_check_is_suspect_until_it_passes(browser, empt
         details.get_by_role("link", name="checked").first.click()
         details.get_by_text("its data quality checks failed").wait_for()
         empty.send(*events(success=True, second=30))
-        visit.page.locator(f'[data-node="{ids[2]}"]:not([aria-label$=", suspect"])').wait_for(state="attached")
+        # In view beside the details: the selected dataset. Of the whole graph, all three.
+        visit.page.locator(f'[data-node="{ids[0]}"]:not([aria-label$=", suspect"])').wait_for(state="attached")
+        visit.open()
+        for node in ids:
+            visit.page.locator(f'[data-node="{node}"]:not([aria-label$=", suspect"])').wait_for(state="attached")
         details.get_by_text("its data quality checks failed").wait_for(state="detached")
