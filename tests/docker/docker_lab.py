@@ -57,7 +57,7 @@ class DockerLab(LabUnderTest):
 
     def containers(self) -> dict[str, Container]:
         """Return the containers of services and tasks by name."""
-        found = self.daemon.containers.list(all=True, filters=self._filter)
+        found = self.daemon.containers.list(all=True, filters=self._filter, ignore_removed=True)
         return {container.labels[PART_LABEL]: container for container in found if PART_LABEL in container.labels}
 
     def services(self) -> dict[str, Container]:
