@@ -99,7 +99,7 @@ class DatasetStatements:
     """Statements about one dataset, of equal ones the first. `loaded` are those in memory, by key.
 
     `revision` is another number for each record that was made, merged or read from disk, and after each statement that
-    is older than the latest one or has other columns: as long as it is the same, only versions were added.
+    is older than the latest one or has other columns. While it stays equal, only versions were added.
     """
 
     __slots__ = ("_archive", "_dataset", "archived", "loaded", "revision")
