@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, find_node, get_json
+from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, dataset_path, find_node, get_json
 from infra.cli.lineage_reach import render_reach
 from infra.errors import LabError
 from lineage.checks.columns import Column, SchemaError, read_avro
@@ -129,8 +128,8 @@ def _candidate_columns(node: Node, candidate: Path) -> list[Column]:
 
 
 def _changes(service: str, node: Node, candidate: Sequence[Column]) -> list[ColumnChange]:
-    path = f"/api/v1/namespaces/{quote(node.namespace, safe='')}/datasets/{quote(node.name, safe='')}"
-    current = {row["name"]: row.get("type") or "" for row in get_json(service, path)["fields"]}
+    fields = get_json(service, dataset_path(node.namespace, node.name))["fields"]
+    current = {row["name"]: row.get("type") or "" for row in fields}
     if not current:
         raise LabError(f"the schema of {node} is not known: no event has named its columns yet")
     return changed_columns(current, candidate)

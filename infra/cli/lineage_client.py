@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import httpx
 import typer
@@ -33,6 +33,11 @@ def get_json(service: str, path: str, **parameters: str) -> dict[str, Any]:
         LabError: the service is not a URL, does not respond, responds with an error, or not with a JSON object.
     """
     return _json_object(service, path, lambda client, url: client.get(url, params=parameters))
+
+
+def dataset_path(namespace: str, name: str) -> str:
+    """Return the path of a dataset in the API."""
+    return f"/api/v1/namespaces/{quote(namespace, safe='')}/datasets/{quote(name, safe='')}"
 
 
 def find_node(service: str, name: str, **parameters: str) -> Node:

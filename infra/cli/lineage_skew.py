@@ -4,9 +4,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
-from urllib.parse import quote
 
-from infra.cli.lineage_client import GRAPH_PATH, find_node, get_json
+from infra.cli.lineage_client import GRAPH_PATH, dataset_path, find_node, get_json
 from infra.errors import LabError
 from lineage.checks.node_lookup import Node
 
@@ -42,8 +41,7 @@ def skewed(service: str, name: str | None, share: float) -> list[Skew]:
     datasets = [find_node(service, name)] if name else _profiled(get_json(service, GRAPH_PATH))
     found: list[Skew] = []
     for dataset in datasets:
-        path = f"/api/v1/namespaces/{quote(dataset.namespace, safe='')}/datasets/{quote(dataset.name, safe='')}"
-        facets = get_json(service, path)["facets"]
+        facets = get_json(service, dataset_path(dataset.namespace, dataset.name))["facets"]
         if SHARES in facets:
             found += columns_of(str(dataset), facets, share)
         elif name:

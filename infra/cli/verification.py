@@ -12,6 +12,7 @@ import httpx
 import typer
 
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
+from infra.cli.lineage_client import dataset_path
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
@@ -112,8 +113,8 @@ def _last_write(service: str, dataset: Dataset, headers: Mapping[str, str]) -> f
     Raises:
         httpx.HTTPError: the service does not respond, or with an error.
     """
-    path = f"namespaces/{quote(dataset.namespace, safe='')}/datasets/{quote(dataset.name, safe='')}"
-    response = client().get(f"{service}/api/v1/{path}", headers=headers, timeout=30)
+    url = f"{service}{dataset_path(dataset.namespace, dataset.name)}"
+    response = client().get(url, headers=headers, timeout=30)
     if response.status_code == HTTPStatus.NOT_FOUND:
         return None
     modified = response.raise_for_status().json().get("lastModifiedAt")
