@@ -18,7 +18,7 @@ from lineagelab_common.spool import Spool
 from lineagelab_sql.lake import NAMESPACE, Lake, LakeError
 from lineagelab_sql.profile import TableProfile, columns_of, profile_table
 from lineagelab_sql.reporting import event_spool
-from lineagelab_sql.run_events import WRITER, Dataset
+from lineagelab_sql.run_events import WRITER, Dataset, run_facets
 from lineagelab_sql.session import StatementError
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
@@ -98,12 +98,7 @@ class ProfileRun:
         error: str = "",
     ) -> Json:
         """Return a run event; `error` is the message of a failed run."""
-        version = f"v{duckdb.__version__}"
-        facets: Json = {"processing_engine": WRITER.facet("processing_engine", name="DuckDB", version=version)}
-        if self._parent is not None:
-            facets["parent"] = WRITER.parent(self._parent.namespace, self._parent.job, self._parent.run_id)
-        if error:
-            facets["errorMessage"] = WRITER.error(error, "SQL")
+        facets = run_facets(f"v{duckdb.__version__}", self._parent, error)
         kind = WRITER.facet("jobType", processingType="BATCH", integration="DUCKDB", jobType="PROFILE")
         name = f"profile.{self._table.split('.', 1)[1]}"
         table = dataset_json(Dataset(NAMESPACE, self._table), {})

@@ -96,6 +96,16 @@ class Described:
         return next((name for name in self.schemas.get(table, ()) if name.lower() == column), column)
 
 
+def run_facets(engine_version: str, parent: ParentRun | None, error: str) -> Json:
+    """Return the facets of a run of DuckDB; `error` is the message of a failed one."""
+    facets: Json = {"processing_engine": WRITER.facet("processing_engine", name="DuckDB", version=engine_version)}
+    if parent is not None:
+        facets["parent"] = WRITER.parent(parent.namespace, parent.job, parent.run_id)
+    if error:
+        facets["errorMessage"] = WRITER.error(error, "SQL")
+    return facets
+
+
 @dataclass(frozen=True)
 class SqlRun:
     """Run of one statement."""
@@ -110,13 +120,7 @@ class SqlRun:
         self, event_type: str, time: str, described: Described, *, rows: int | None = None, error: str = ""
     ) -> Json:
         """Return a run event; `error` is the message of a failed statement."""
-        facets: Json = {
-            "processing_engine": WRITER.facet("processing_engine", name="DuckDB", version=self.engine_version)
-        }
-        if self.parent is not None:
-            facets["parent"] = WRITER.parent(self.parent.namespace, self.parent.job, self.parent.run_id)
-        if error:
-            facets["errorMessage"] = WRITER.error(error, "SQL")
+        facets = run_facets(self.engine_version, self.parent, error)
         job_facets = {
             "jobType": WRITER.facet("jobType", processingType="BATCH", integration="DUCKDB", jobType="QUERY"),
             "sql": WRITER.facet("sql", query=described.text, dialect="duckdb"),
