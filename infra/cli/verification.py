@@ -84,7 +84,7 @@ def compare_with_contract(
     return report.with_findings(check_freshness(expected, written, time.time(), features))
 
 
-def registered_differences(registry: str, contract: Contract) -> list[Finding]:
+def registered_differences(registry: str, contract: Contract, features: frozenset[str]) -> list[Finding]:
     """Return how the schemas that a registry has of topics differ from those of the contract.
 
     Topics without a schema in the registry are skipped: their records may be JSON. A registry that does not respond, or
@@ -92,7 +92,7 @@ def registered_differences(registry: str, contract: Contract) -> list[Finding]:
     """
     found: list[Finding] = []
     for row in contract.datasets:
-        if row.schema is None or row.dataset.namespace != KAFKA_NAMESPACE:
+        if row.schema is None or row.dataset.namespace != KAFKA_NAMESPACE or not row.requires <= features:
             continue
         path = f"subjects/{quote(f'{row.dataset.name}-value', safe='')}/versions/latest"
         try:
@@ -135,7 +135,7 @@ def verify(
     endpoints = lab.endpoints()
     report = compare_with_contract(endpoints["lineage"], features, contract, lab.lineage_authorization())
     if registry := endpoints.get("schema_registry"):
-        report = report.with_findings(registered_differences(registry, read_contract(contract)))
+        report = report.with_findings(registered_differences(registry, read_contract(contract), features))
     if json_file:
         json_file.write_text(report.render_json(), encoding="utf-8")
     if junit_file:

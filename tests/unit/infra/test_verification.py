@@ -96,7 +96,7 @@ def registered(tmp_path, status, content):
         tmp_path, f"datasets: [{{dataset: kafka://kafka:9092/orders, schema: {{columns: {columns}}}}}]"
     )  # fmt: skip
     with Registry(status, content) as registry:
-        found = registered_differences(registry.url, read_contract(file))
+        found = registered_differences(registry.url, read_contract(file), frozenset())
         return [each.line().replace(registry.url, "URL") for each in found]
 
 
@@ -120,3 +120,11 @@ def test_the_schema_of_a_topic_is_compared_with_the_registry(tmp_path):
 def test_a_registry_that_cannot_be_read_is_a_deviation(tmp_path, status, content):
     (line,) = registered(tmp_path, status, content)
     assert line.startswith("missing     schema  kafka://kafka:9092/orders (its schema in the registry at URL cannot be")
+
+
+def test_the_registry_is_not_asked_for_what_a_disabled_feature_demands(tmp_path):
+    demand = "{dataset: kafka://kafka:9092/orders, requires: [lake], schema: {columns: {a: int}}}"
+    read = read_contract(contract(tmp_path, f"datasets: [{demand}]"))
+    with Registry(200, avro(ORDER_ID)) as registry:
+        assert registered_differences(registry.url, read, frozenset()) == []
+        assert len(registered_differences(registry.url, read, frozenset({"lake"}))) == 2
