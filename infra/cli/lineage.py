@@ -6,6 +6,7 @@ Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 
 import json
 import os
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +20,7 @@ from infra.cli.lineage_backup import backup, restore
 from infra.cli.lineage_cause import Period, cause_of
 from infra.cli.lineage_change import assess
 from infra.cli.lineage_client import UrlOption, find_node, get_json, instant, load_graph
-from infra.cli.lineage_metadata import tags_json, tags_of, tags_text
+from infra.cli.lineage_metadata import stated_metadata, tags_json, tags_of, tags_text
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_reach import render_reach
 from infra.cli.lineage_skew import skew_json, skew_text, skewed
@@ -188,6 +189,16 @@ def tags(
     tagged, carried = tags_of(url or _service_url(stack), key)
     _write_report(json_file, tags_json(tagged, carried))
     out.print(tags_text(tagged, carried), markup=False, end="")
+
+
+@app.command()
+@lineage_command
+def metadata(stack: StackOption = DEFAULT_STACK, url: UrlOption = None) -> None:
+    """Print what the metadata file and the page say about datasets and jobs, as a file for `describe`."""
+    found = stated_metadata(url or _service_url(stack))
+    if not found:
+        raise LabError("nothing is described; describe datasets on the page, or with bin/lab lineage describe FILE")
+    sys.stdout.write(found)
 
 
 @app.command()

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, administer, get_json
 from infra.errors import LabError
 from lineage.checks.contract import ContractError
@@ -15,13 +17,16 @@ from lineage.checks.metadata import (
     Metadata,
     TaggedColumn,
     carried_tags,
+    described_of_entry,
     load_metadata,
     metadata_events,
+    metadata_file,
     tagged_columns,
 )
 from lineage.events import DatasetId, JobId, identity_json
 
 BATCH_PATH = "/api/v1/lineage/batch"
+METADATA_PATH = "/api/v1/metadata/all"
 
 
 def read_metadata(path: Path) -> Metadata:
@@ -63,6 +68,25 @@ def send_metadata(service: str, key: str, metadata: Metadata) -> int:
     events = metadata_events(metadata, datetime.now(UTC).isoformat())
     administer("POST", service, key, BATCH_PATH, content=events)
     return len(events)
+
+
+def stated_metadata(service: str) -> str:
+    """Return what the metadata file and the page say now, as a metadata file; empty if nothing is described.
+
+    Raises:
+        LabError: the service does not respond, or the jobs have several namespaces.
+    """
+    found = [
+        described_of_entry(
+            (JobId if row["nodeId"].startswith("job:") else DatasetId)(row["namespace"], row["name"]), row["entry"]
+        )
+        for row in get_json(service, METADATA_PATH)["nodes"]
+    ]
+    try:
+        content = metadata_file(Metadata(tuple(found)))
+    except ValueError as error:
+        raise LabError(f"no metadata file can be written: {error}") from error
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=120) if found else ""
 
 
 def tags_of(service: str, key: str | None) -> tuple[list[TaggedColumn], list[CarriedTag]]:

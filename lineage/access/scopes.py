@@ -13,7 +13,7 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-_ADMINISTRATION = frozenset({"/api/v1/rebuild", "/api/v1/compact", "/api/v1/dead-letters/replay"})
+_ADMINISTRATION = frozenset({"/api/v1/rebuild", "/api/v1/compact", "/api/v1/dead-letters/replay", "/api/v1/metadata"})
 _PROTECTED = frozenset({"/openapi.json", "/metrics"})
 _TAG = re.compile(r"/api/v1/namespaces/[^/]+/(datasets/[^/]+(/fields/[^/]+)?|jobs/[^/]+)/tags/[^/]+")
 _RUN = re.compile(r"/api/v1/jobs/runs/[^/]+")
@@ -28,8 +28,8 @@ def is_public(path: str) -> bool:
 def required_scopes(method: str, path: str) -> frozenset[Scope]:
     """Return the scopes of which a caller needs one; empty for a public path. `path` is the one that is routed.
 
-    Deletion and maintenance require `admin`, other writes `ingest`, reads `read`. Emitters may look up a run, and
-    remove a tag.
+    Deletion, maintenance and metadata require `admin`, other writes `ingest`, reads `read`. Emitters may look up a run,
+    and remove a tag.
     """
     if is_public(path):
         return frozenset()

@@ -22,6 +22,7 @@ from lineage.api import (
     routes_impact,
     routes_ingest,
     routes_lineage,
+    routes_metadata,
     routes_metrics,
     routes_operations,
     routes_page,
@@ -114,6 +115,7 @@ def create_app(
         routes_cause,
         routes_search,
         routes_writes,
+        routes_metadata,
         routes_metrics,
     ):
         app.include_router(routes.router)

@@ -9,6 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from lineage.api.routes_ingest import documented
 from lineage.api.schemas.base import ErrorResponse
 from lineage.api.schemas.marquez_writes import REQUEST_BODIES
+from lineage.api.schemas.metadata import MetadataEntry
 
 _VALIDATION_ERROR = {"HTTPValidationError", "ValidationError"}
 """Schemas of FastAPI's own 422 response, which this service replaces by `ErrorResponse` with status 400."""
@@ -32,7 +33,7 @@ def _openapi_document(app: FastAPI) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for name in _VALIDATION_ERROR:
         schemas.pop(name, None)
-    for model in (ErrorResponse, *REQUEST_BODIES):
+    for model in (ErrorResponse, *REQUEST_BODIES, MetadataEntry):
         schemas[model.__name__] = model.model_json_schema(ref_template="#/components/schemas/{model}")
         schemas.update(schemas[model.__name__].pop("$defs", {}))
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorResponse"}}}

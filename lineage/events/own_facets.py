@@ -29,12 +29,16 @@ DATASET_FACET = "lineageLab_dataset"
 REFUSED_FACET = "lineageLab_refused"
 """Facet of a run: its terminal event was refused, and the event with this facet stored in its place."""
 
+COLUMN_DESCRIPTIONS_FACET = "lineageLab_columnDescriptions"
+"""Facet of a dataset: descriptions of its columns by somebody who does not state the schema."""
+
 _SCHEMAS = {
     CATALOG_FACET: "LineageLabCatalogDatasetFacet",
     DELETED_FACET: "LineageLabDeletedJobFacet",
     REMOVED_TAGS_FACET: "LineageLabRemovedTagsFacet",
     DATASET_FACET: "LineageLabDatasetFacet",
     REFUSED_FACET: "LineageLabRefusedRunFacet",
+    COLUMN_DESCRIPTIONS_FACET: "LineageLabColumnDescriptionsDatasetFacet",
 }
 
 

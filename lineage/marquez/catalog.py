@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.event import Order
-from lineage.events.own_facets import DATASET_FACET, DELETED_FACET
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, DATASET_FACET, DELETED_FACET
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
@@ -170,7 +170,7 @@ class Catalog:
             **span_times(record.span),
             "namespace": dataset.namespace,
             "sourceName": stated.get("sourceName") or dataset.namespace,
-            "fields": _field_rows(record.fields(), tags),
+            "fields": _described_rows(_field_rows(record.fields(), tags), facets.get(COLUMN_DESCRIPTIONS_FACET)),
             "tags": _tag_names(tags, ""),
             "lastModifiedAt": None,
             "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
@@ -283,6 +283,12 @@ def _field_rows(fields: Iterable[JsonObject], tags: set[Tag]) -> list[JsonObject
             row["fields"] = _field_rows(field["fields"], set())
         rendered.append(row)
     return rendered
+
+
+def _described_rows(rows: list[JsonObject], facet: JsonObject | None) -> list[JsonObject]:
+    """Return the columns with the descriptions that users gave them, before those of the schema."""
+    texts = {row["name"]: row["description"] for row in (facet or {}).get("fields") or ()}
+    return [{**row, "description": texts.get(row["name"], row["description"])} for row in rows] if texts else rows
 
 
 def _tag_names(tags: set[Tag], field: str) -> list[str]:

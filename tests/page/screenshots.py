@@ -39,6 +39,9 @@ LARGE_GRAPH = {"page-map": {}, "page-focus": {"hops": "2"}, "page-alerts": {"vie
 DIFFERENCE = "page-difference"
 """Screenshot of a comparison. The test that changes a table takes it."""
 
+METADATA = "page-metadata"
+"""Screenshot of the form for metadata. The test that fills it takes it."""
+
 
 def take_all(browser, url: str, key: str = "") -> None:
     """Take every screenshot of `SCREENSHOTS`; `key` reads the lineage of the service at `url`."""

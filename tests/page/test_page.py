@@ -8,12 +8,13 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
-from urllib.request import urlopen
+from urllib.parse import parse_qs, quote, urlsplit
+from urllib.request import Request, urlopen
 
 import pytest
 
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL
+from lineage.access.keys import ADMIN_TOKEN_FILE
 from tests.bench.skewed_graph import FAILED_JOBS, SkewedGraph
 from tests.page import screenshots
 from tests.page.browser import NARROW, WIDE, visiting
@@ -693,3 +694,53 @@ def test_what_depends_on_a_failed_check_is_suspect_until_it_passes(browser, empt
         for node in ids:
             visit.page.locator(f'[data-node="{node}"]:not([aria-label$=", suspect"])').wait_for(state="attached")
         details.get_by_text("its data quality checks failed").wait_for(state="detached")
+
+
+def test_metadata_is_edited_with_the_admin_key(visit, shop, tmp_path):
+    """Owners, tags and columns are shown after saving; a wrong key and a change in between are said."""
+    key = (tmp_path / "data" / ADMIN_TOKEN_FILE).read_text().strip()
+    visit.open(node=SALES)
+    details = visit.page.get_by_label("Details")
+
+    def edit():
+        details.get_by_role("button", name="Edit").click()
+        return details.get_by_role("form", name="Metadata")
+
+    form = edit()
+    form.get_by_label("Description", exact=True).fill("Orders, each once")
+    form.get_by_label("Owners", exact=True).fill("team-data\nann (STEWARD)")
+    form.get_by_label("Tags", exact=True).fill("gold\nretention=30d")
+    form.get_by_text("Columns (").click()
+    form.get_by_label("Tags of supplier").fill("confidential")
+    form.get_by_label("Description of price").fill("In cents")
+    form.get_by_label("Admin key").fill("wrong")
+    form.get_by_role("button", name="Save").click()
+    form.get_by_role("alert").get_by_text("key").wait_for()
+    form.get_by_label("Admin key").fill(key)
+    form.get_by_role("button", name="Save").click()
+    form.wait_for(state="detached")
+    for text in ("Orders, each once", "owned by ann, team-data", "retention", "confidential", "In cents"):
+        details.get_by_text(text, exact=text != "owned by ann, team-data").first.wait_for()
+
+    # The key is known now; somebody else is faster.
+    form = edit()
+    assert form.get_by_label("Owners", exact=True).input_value() == "team-data\nann (STEWARD)"
+    assert form.get_by_label("Admin key").count() == 0
+    stated = shop.get(f"/api/v1/metadata?nodeId={quote(SALES)}")["entry"]
+    request = Request(
+        f"{shop.url}/api/v1/metadata?nodeId={quote(SALES)}",
+        json.dumps({**stated, "tags": [{"key": "silver"}]}).encode(),
+        {"Content-Type": "application/json", "Authorization": f"Bearer {key}"},
+        method="PUT",
+    )
+    urlopen(request, timeout=30).close()
+    form.get_by_label("Description", exact=True).fill("Mine")
+    form.get_by_role("button", name="Save").click()
+    form.get_by_role("button", name="Read it again").click()
+    form.get_by_text("Read it again").wait_for(state="detached")
+    assert form.get_by_label("Tags", exact=True).input_value() == "silver"
+    if screenshots.UPDATE:
+        screenshots.take(visit, screenshots.METADATA)
+    form.get_by_role("button", name="Cancel").click()
+    form.wait_for(state="detached")
+    assert shop.get(f"/api/v1/metadata?nodeId={quote(SALES)}")["entry"]["description"] == "Orders, each once"

@@ -11,6 +11,7 @@ from lineage.checks.metadata.propagation import (
     tagged_columns,
     with_carried_tags,
 )
+from lineage.checks.metadata.statements import described_by, described_of_entry, entry_json, is_empty, metadata_file
 
 __all__ = [
     "CarriedTag",
@@ -20,8 +21,13 @@ __all__ = [
     "Tag",
     "TaggedColumn",
     "carried_tags",
+    "described_by",
+    "described_of_entry",
+    "entry_json",
+    "is_empty",
     "load_metadata",
     "metadata_events",
+    "metadata_file",
     "tagged_columns",
     "with_carried_tags",
 ]

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Metadata as OpenLineage events: a dataset or job event for each node, of a producer of their own."""
 
+from collections.abc import Sequence
+
 from lineage.checks.metadata.model import Described, Metadata
 from lineage.events import DatasetId, JsonObject, identity_json
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, own_facet_schema
 from lineage.events.standard_facets import event_schema, standard_facet
 
 PRODUCER = "urn:lineage-lab:metadata"
@@ -33,11 +36,22 @@ def _event(found: Described, at: str) -> JsonObject:
         "ownership": _facet(f"Ownership{kind}Facet", not owners, owners=owners),
         "tags": _facet(f"Tags{kind}Facet", not tags, tags=tags),
     }
+    if isinstance(found.node, DatasetId):
+        facets[COLUMN_DESCRIPTIONS_FACET] = _column_descriptions(found.columns)
     return {
         "eventTime": at,
         "producer": PRODUCER,
         "schemaURL": event_schema(f"{kind}Event"),
         kind.lower(): {**identity_json(found.node), "facets": facets},
+    }
+
+
+def _column_descriptions(columns: Sequence[tuple[str, str]]) -> JsonObject:
+    return {
+        "_producer": PRODUCER,
+        "_schemaURL": own_facet_schema(COLUMN_DESCRIPTIONS_FACET),
+        "fields": [{"name": name, "description": text} for name, text in columns],
+        **({} if columns else {"_deleted": True}),
     }
 
 

@@ -46,9 +46,13 @@ def _dataset(field: Field, aliases: Aliases) -> Described:
     found = aliases.dataset(entries["dataset"], entries["dataset"].text())
     columns = entries["columns"].mapping() if "columns" in entries else {}
     tags = list(_tags(entries.get("tags"), None))
+    descriptions = []
     for name, row in columns.items():
-        tags += _tags(row.keys({"tags"}, set())["tags"], name)
-    return _described(DatasetId(*found), entries, tags)
+        about = row.keys(set(), {"description", "tags"})
+        tags += _tags(about.get("tags"), name)
+        if "description" in about:
+            descriptions.append((name, about["description"].text()))
+    return _described(DatasetId(*found), entries, tags, tuple(descriptions))
 
 
 def _job(field: Field, namespace: str) -> Described:
@@ -56,10 +60,15 @@ def _job(field: Field, namespace: str) -> Described:
     return _described(JobId(namespace, entries["job"].text()), entries, _tags(entries.get("tags"), None))
 
 
-def _described(node: DatasetId | JobId, entries: dict[str, Field], tags: Iterable[Tag]) -> Described:
+def _described(
+    node: DatasetId | JobId,
+    entries: dict[str, Field],
+    tags: Iterable[Tag],
+    columns: tuple[tuple[str, str], ...] = (),
+) -> Described:
     description = entries["description"].text() if "description" in entries else ""
     owners = tuple(map(_owner, items_of(entries.get("owners"))))
-    return Described(node, description, owners, tuple(tags))
+    return Described(node, description, owners, tuple(tags), columns)
 
 
 def _owner(field: Field) -> Owner:

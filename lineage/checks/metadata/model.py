@@ -24,12 +24,16 @@ class Tag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """Description, owners and tags of one dataset or job, as a file states them; empty where it states none."""
+    """Description, owners and tags of one dataset or job, as a file or the page states them; empty where none are.
+
+    `columns` are descriptions of columns, by name.
+    """
 
     node: DatasetId | JobId
-    description: str
-    owners: tuple[Owner, ...]
-    tags: tuple[Tag, ...]
+    description: str = ""
+    owners: tuple[Owner, ...] = ()
+    tags: tuple[Tag, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,9 @@ const changeStream = new ChangeStreamClient();
 /** API key of this tab, kept until the tab is closed; empty if the service requires none. */
 export const apiKey = signal("");
 
+/** Admin key for edits, kept until the page is loaded again: other than the key for reading, it is stored nowhere. */
+export const adminKey = signal("");
+
 /** Use a key for all requests. */
 export function logIn(key: string): void {
   apiKey.value = key;

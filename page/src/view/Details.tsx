@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
 import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
 import { displayText } from "../model/names";
@@ -9,6 +10,7 @@ import { NodeChanges } from "./DiffControls";
 import { DatasetDetails } from "./DatasetDetails";
 import { formatAge } from "./format";
 import { JobDetails } from "./JobDetails";
+import { MetadataEditor } from "./MetadataEditor";
 import { Icon, Link, StateBadge } from "./components";
 
 /** Side panel with the details of the selected node. */
@@ -47,6 +49,7 @@ function FavoriteButton({ id }: { readonly id: string }) {
 }
 
 function NodeDetails({ node }: { readonly node: GraphNode }) {
+  const [editing, setEditing] = useState(false);
   const live = route.value.at === "";
   const removed = diffStatuses.value?.nodes[nodeIndexById.value.get(node.id) ?? -1] === "removed";
   return (
@@ -92,6 +95,11 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
             Neighborhood
           </button>
           <FavoriteButton id={node.id} />
+          {live && !removed && (
+            <button type="button" aria-expanded={editing} onClick={() => setEditing(!editing)}>
+              Edit
+            </button>
+          )}
           <Link class="button" to={{ view: "cause", node: node.id, field: "", from: "" }}>
             Cause
           </Link>
@@ -107,6 +115,7 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
           )}
         </p>
       </header>
+      {editing && <MetadataEditor node={node} close={() => setEditing(false)} />}
       <NodeChanges id={node.id} />
       {removed ? (
         <p class="faint">Removed: this node exists only in the earlier graph.</p>

@@ -13,6 +13,7 @@ from infra.project import CREDENTIALS_FILE, NAME
 from lineage.access.keys import ADMIN_TOKEN_FILE, add_key
 from lineage.access.scopes import Scope
 from lineage.checks.http_client import KEY_VARIABLE as READ_KEY_VARIABLE
+from lineage.checks.metadata import load_metadata
 from tests.bench.service_process import running_service
 
 STACK = "maintained"
@@ -197,3 +198,23 @@ def test_ambiguous_name_names_the_candidates(own_service):
     assert code == 2
     assert "'orders' is ambiguous" in error
     assert "dataset:s3://warehouse:orders, job:shop:orders" in error.replace("\n", " ")
+
+
+def test_what_is_described_is_printed_as_a_file_that_describes_it_again(service, lab, tmp_path):
+    code, _, error = run_lineage("metadata", "--stack", STACK)
+    assert (code, "nothing is described" in error) == (2, True)
+    file = tmp_path / "metadata.yaml"
+    file.write_text(
+        "version: 1\nnamespace: shop\n"
+        "datasets:\n  - dataset: s3://warehouse/sales/stats\n    owners: [ann]\n    columns:\n"
+        "      total: {description: 'Größe: net', tags: [{key: unit, value: EUR}]}\n"
+        "jobs:\n  - job: stats\n    description: |\n      Two\n      lines\n"
+    )
+    code, _, error = run_lineage("describe", file, "--stack", STACK)
+    assert (code, error) == (0, "")
+    _, text, _ = run_lineage("metadata", "--stack", STACK)
+    printed = tmp_path / "printed.yaml"
+    printed.write_text(text)
+    assert load_metadata(text) == load_metadata(file.read_text())
+    assert run_lineage("describe", printed, "--stack", STACK)[0] == 0
+    assert run_lineage("metadata", "--stack", STACK)[1] == text

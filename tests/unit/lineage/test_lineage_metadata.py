@@ -5,13 +5,24 @@ import random
 from collections import defaultdict
 
 import pytest
-from lineage_events import body, dataset, source
+import yaml
+from lineage_client import JSON
+from lineage_events import body, dataset, encode, schema, source
 from test_lineage_api import get, post, with_client
 
 from infra.project import PROJECT
 from lineage.checks.contract import ContractError, load
-from lineage.checks.metadata import TaggedColumn, carried_tags, load_metadata, metadata_events
-from lineage.events import DatasetId
+from lineage.checks.metadata import (
+    Described,
+    Metadata,
+    TaggedColumn,
+    carried_tags,
+    described_of_entry,
+    load_metadata,
+    metadata_events,
+    metadata_file,
+)
+from lineage.events import DatasetId, JobId
 from tests.openlineage_schemas import conformance_errors
 
 TIME = "2026-01-01T00:10:00Z"
@@ -25,7 +36,7 @@ datasets:
     owners: [team-a, {name: ann, type: STEWARD}]
     tags: [gold, {key: retention, value: 30d}]
     columns:
-      email: {tags: [pii]}
+      email: {description: Where the invoice goes, tags: [pii]}
 jobs:
   - job: etl
     owners: [team-b]
@@ -176,7 +187,7 @@ def test_a_file_is_an_event_for_each_node_that_conforms_to_the_standard():
         (("lake/orders", "sea/orders"), "'sea' is not an alias"),
         (("namespace: lab", "x: lab"), "x: unknown key"),
         (("namespace: lab\n", ""), "requires the key `namespace`"),
-        (("email: {tags: [pii]}", "email: [pii]"), "must be a mapping"),
+        (("email: {description: Where the invoice goes, tags: [pii]}", "email: [pii]"), "must be a mapping"),
         (("  - job: etl", "  - job: etl\n  - job: etl"), "lab/etl is described twice"),
         (("owners: [team-b]", "owners: [{type: x}]"), "key 'name' is missing"),
         ((FILE, "["), "not YAML"),
@@ -217,3 +228,115 @@ def test_metadata_survives_events_that_lack_it_and_goes_with_the_file(tmp_path):
         assert (found["owners"], found["tags"], found["columnTags"]) == ([], ["raw"], {})
 
     with_client(tmp_path, scenario)
+
+
+ORDERS = "dataset:s3://warehouse:orders"
+WRITE = body("COMPLETE", 0, outputs=[dataset("orders", schema=schema("email"))])
+
+
+async def stated(client, node=ORDERS):
+    return await client.get("/api/v1/metadata", params={"nodeId": node})
+
+
+async def state(client, entry, node=ORDERS, **headers):
+    content = entry if isinstance(entry, bytes) else encode(entry)
+    return await client.put("/api/v1/metadata", params={"nodeId": node}, content=content, headers=JSON | headers)
+
+
+def test_metadata_is_edited_beside_that_of_other_producers(tmp_path):
+    """An emitter's clock is a day ahead: the edit counts all the same."""
+    own = dataset("orders", schema=schema("email"), tags={"tags": [{"key": "raw", "value": "true", "source": "E"}]})
+    late = body("COMPLETE", 0, outputs=[own]) | {"eventTime": "2199-01-01T00:00:00Z"}
+
+    async def scenario(client):
+        for event in (late, *metadata_events(load_metadata(FILE), TIME)):
+            assert (await post(client, event)).status_code < 300
+        before = await stated(client)
+        entry = before.json()["entry"]
+        assert entry == {
+            "description": "All orders",
+            "owners": [{"name": "team-a", "type": "MAINTAINER"}, {"name": "ann", "type": "STEWARD"}],
+            "tags": [{"key": "gold", "value": "true"}, {"key": "retention", "value": "30d"}],
+            "columns": {"email": {"description": "Where the invoice goes", "tags": [{"key": "pii", "value": "true"}]}},
+        }
+        edited = {"description": " Edited ", "owners": [], "tags": [{"key": "silver"}], "columns": {"email": {}}}
+        answer = await state(client, edited, **{"if-match": before.headers["etag"]})
+        assert (answer.status_code, answer.json()["entry"]["description"]) == (200, "Edited")
+        found = await get(client, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/orders")
+        assert (found["description"], found["tags"]) == ("Edited", ["raw", "silver"])
+        assert [(field["tags"], field["description"]) for field in found["fields"]] == [([], None)]
+        conflict = await state(client, edited, **{"if-match": before.headers["etag"]})
+        assert (conflict.status_code, conflict.json()["error"]["code"]) == (412, "changed_meanwhile")
+        events = (await get(client, "/stats"))["logged"]
+        assert (await state(client, edited)).status_code == 200
+        assert (await get(client, "/stats"))["logged"] == events > 3, "equal metadata is no event"
+
+    with_client(tmp_path, scenario)
+
+
+def test_descriptions_of_columns_are_shown_with_the_schema(tmp_path):
+    async def scenario(client):
+        for event in (WRITE, *metadata_events(load_metadata(FILE), TIME)):
+            await post(client, event)
+        found = await get(client, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/orders")
+        assert [field["description"] for field in found["fields"]] == ["Where the invoice goes"]
+        assert await get(client, "/schema-breaks") == {"breaks": []}, "a description is no change of the schema"
+
+    with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("entry", "node", "status", "words"),
+    [
+        ({"owner": []}, ORDERS, 400, "owner"),
+        ({"tags": [{"key": ""}]}, ORDERS, 400, "tags.0.key"),
+        ({"owners": ["team"]}, ORDERS, 400, "owners.0"),
+        (b"[", ORDERS, 400, "JSON"),
+        ({}, "dataset:s3://warehouse:other", 404, "other"),
+        ({}, "datasetField:s3://warehouse:orders:email", 400, "names a column"),
+        ({"columns": {"a": {}}}, "job:lab:etl", 400, "has no columns"),
+    ],
+)
+def test_metadata_that_cannot_be_stated_is_refused(tmp_path, entry, node, status, words):
+    async def scenario(client):
+        await post(client, WRITE)
+        await post(client, body("COMPLETE", 1, run=2, job="etl") | {"job": {"namespace": "lab", "name": "etl"}})
+        answer = await state(client, entry, node)
+        assert (answer.status_code, words in answer.json()["error"]["message"]) == (status, True), answer.text
+
+    with_client(tmp_path, scenario)
+
+
+def test_metadata_requires_the_admin_key(tmp_path):
+    async def scenario(client):
+        await post(client, WRITE)
+        del client.headers["authorization"]
+        assert (await state(client, {})).status_code == 401
+        assert (await stated(client)).status_code == 200
+
+    with_client(tmp_path, scenario)
+
+
+def test_what_is_stated_is_a_file_that_states_it_again(tmp_path):
+    described = load_metadata(FILE)
+
+    async def scenario(client):
+        await post(client, WRITE)
+        await post(client, body("COMPLETE", 1, run=2, job="etl") | {"job": {"namespace": "lab", "name": "etl"}})
+        for event in metadata_events(described, TIME):
+            await post(client, event)
+        rows = (await get(client, "/metadata/all"))["nodes"]
+        kinds = {"dataset": DatasetId, "job": JobId}
+        found = [
+            described_of_entry(kinds[row["nodeId"].split(":")[0]](row["namespace"], row["name"]), row["entry"])
+            for row in rows
+        ]
+        assert tuple(found) == described.described
+        assert load_metadata(yaml.safe_dump(metadata_file(Metadata(tuple(found))))) == described
+
+    with_client(tmp_path, scenario)
+
+
+def test_jobs_of_several_namespaces_are_no_file():
+    with pytest.raises(ValueError, match="several namespaces, a, b"):
+        metadata_file(Metadata((Described(JobId("a", "x"), "one"), Described(JobId("b", "x"), "two"))))

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Routes of the metadata that users state, by a file or on the page: read, and replaced with an admin key."""
+
+import time
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Header, Response
+
+from lineage.api.dependencies import NodeDep, ServiceDep, current_graph, is_known_dataset
+from lineage.api.errors import ApiError
+from lineage.api.responses import json_response, rows_response
+from lineage.api.schemas import metadata as schemas
+from lineage.api.write_request import WriteDep, body_of, body_schema
+from lineage.checks.metadata import (
+    Described,
+    Metadata,
+    described_by,
+    described_of_entry,
+    entry_json,
+    is_empty,
+    metadata_events,
+)
+from lineage.checks.metadata.events import PRODUCER
+from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
+from lineage.events.timestamps import format_time
+from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.descriptive_facets import DescriptiveFacets, producer_name
+from lineage.graph.job_record import JobRecord
+from lineage.marquez.node_ids import NodeRef, node_id
+from lineage.service import Service
+
+router = APIRouter(prefix="/api/v1")
+
+PATH = "/metadata"
+_MICROSECOND = 1_000
+
+EntryBody = Annotated[schemas.MetadataEntry, Depends(body_of(schemas.MetadataEntry))]
+
+
+@router.get(PATH, response_model=schemas.NodeMetadata)
+async def node_metadata(service: ServiceDep, node: NodeDep) -> Response:
+    """Return what the metadata file and the page say about a dataset or job; `ETag` changes with it."""
+    return _response(_stated(service, _identity(node)))
+
+
+@router.get(f"{PATH}/all", response_model=schemas.AllMetadata)
+async def all_metadata(service: ServiceDep) -> Response:
+    """Return the metadata of every node that has some, for a file of it."""
+    await current_graph(service)
+    datasets = (found for found in service.lineage.datasets if is_known_dataset(service, found))
+    nodes: list[DatasetId | JobId] = [*sorted(datasets), *sorted(service.graph.job_lineages)]
+
+    def rows() -> Iterator[JsonObject]:
+        for node in nodes:
+            found = _stated(service, node)
+            if not is_empty(found):
+                yield {"nodeId": node_id(node), **_name(node), "entry": entry_json(found)}
+
+    return await rows_response("nodes", rows())
+
+
+@router.put(PATH, response_model=schemas.NodeMetadata, openapi_extra=body_schema(schemas.MetadataEntry))
+async def put_metadata(
+    entry: EntryBody, write: WriteDep, node: NodeDep, if_match: Annotated[str | None, Header()] = None
+) -> Response:
+    """Replace what the metadata file and the page say about a dataset or job; what other producers say stays.
+
+    With `If-Match`, 412 if it is not the `ETag` of the current metadata: somebody else has changed it.
+    """
+    identity = _identity(node)
+    if isinstance(identity, JobId) and entry.columns:
+        message = f"columns: {node_id(identity)} is a job, which has no columns; describe those of its datasets"
+        raise ApiError(400, "invalid_body", message, {"field": "columns"})
+    current = _stated(write.service, identity)
+    if if_match is not None and if_match != _tag(current):
+        message = f"the metadata of {node_id(identity)} was changed meanwhile; read it again, and repeat the change"
+        raise ApiError(412, "changed_meanwhile", message, {"nodeId": node_id(identity)})
+    stated = described_of_entry(identity, entry.model_dump(mode="json"))
+    if stated != current:
+        await write.store(*metadata_events(Metadata((stated,)), format_time(_time_after(write.service, identity))))
+    return _response(_stated(write.service, identity))
+
+
+def _response(found: Described) -> Response:
+    response = json_response({"nodeId": node_id(found.node), **_name(found.node), "entry": entry_json(found)})
+    response.headers["etag"] = _tag(found)
+    return response
+
+
+def _name(node: DatasetId | JobId) -> JsonObject:
+    return {"namespace": node.namespace, "name": node.name}
+
+
+def _tag(found: Described) -> str:
+    return f'"{sha256(canonical_json(entry_json(found))).hexdigest()[:32]}"'
+
+
+def _identity(node: NodeRef) -> DatasetId | JobId:
+    """Return the dataset or job; 400 for a column, which is described with its dataset."""
+    if node.job is not None:
+        return node.job
+    assert node.column is not None
+    if node.column.field is not None:
+        message = "nodeId: names a column; name its dataset, whose metadata has its columns"
+        raise ApiError(400, "invalid_parameter", message, {"field": "nodeId"})
+    return node.column.dataset
+
+
+def _record(service: Service, node: DatasetId | JobId) -> DatasetRecord | JobRecord:
+    return service.lineage.datasets[node] if isinstance(node, DatasetId) else service.lineage.jobs[node]
+
+
+def _stated(service: Service, node: DatasetId | JobId) -> Described:
+    return described_by(node, _stated_by_users(_record(service, node).facets))
+
+
+def _stated_by_users(facets: DescriptiveFacets) -> Callable[[str], JsonObject]:
+    def stated(name: str) -> JsonObject:
+        if name == COLUMN_DESCRIPTIONS_FACET:
+            return facets.get(name) or {}
+        for register in facets.producer_registers(name):
+            value = register.value
+            if producer_name(value.get("_producer") or "") == PRODUCER and value.get("_deleted") is not True:
+                return value
+        return {}
+
+    return stated
+
+
+def _time_after(service: Service, node: DatasetId | JobId) -> int:
+    """Return a time (ns) after all events of a node: an emitter's clock may be ahead, and the change must count."""
+    return max(time.time_ns(), _record(service, node).span.last.time + _MICROSECOND)
