@@ -23,6 +23,9 @@ SOURCE_ROOTS = (
 )
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""
 
+COMMAND_ROOTS = ("integrations/catalog",)
+"""The same, for programs that only `lab` starts: they are not on the path of the lab's services."""
+
 VERSION_FILE = PROJECT / "VERSION"
 """File with the version of all packages and jars that are built from this repository."""
 
@@ -50,6 +53,11 @@ def stack_root(stack: str) -> Path:
 def python_path(project: Path) -> str:
     """Return the PYTHONPATH of a process that imports packages of the checkout `project`."""
     return os.pathsep.join(str(project / root) for root in SOURCE_ROOTS)
+
+
+def command_path(project: Path) -> str:
+    """Return the PYTHONPATH of a program that only `lab` starts."""
+    return os.pathsep.join([python_path(project), *(str(project / root) for root in COMMAND_ROOTS)])
 
 
 _UNSAFE_CHARACTERS = re.compile(r"[^\w./+@,=~-]")

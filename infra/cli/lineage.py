@@ -22,6 +22,7 @@ from infra.cli.lineage_change import assess
 from infra.cli.lineage_client import UrlOption, find_node, get_json, instant, load_graph
 from infra.cli.lineage_metadata import stated_metadata, tags_json, tags_of, tags_text
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
+from infra.cli.lineage_publish import publish
 from infra.cli.lineage_reach import render_reach
 from infra.cli.lineage_skew import skew_json, skew_text, skewed
 from infra.cli.stack import Stack
@@ -261,6 +262,7 @@ def diff(
 app.command()(lineage_command(rebuild))
 app.command()(lineage_command(forget))
 app.command()(lineage_command(describe))
+app.command()(lineage_command(publish))
 app.command(context_settings={"ignore_unknown_options": True})(lineage_command(compact))
 app.command()(lineage_command(backup))
 app.command()(lineage_command(restore))

@@ -56,13 +56,13 @@ COMPONENTS = frozenset(pins.COMPONENTS)
 ALL_ARTIFACTS = (
     COMPONENTS
     | BINARIES.keys()
-    | {each.name for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.DBT, venvs.DASHBOARD)}
+    | {each.name for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.CATALOG, venvs.DBT, venvs.DASHBOARD)}
     | {class_data.NAME, page.NAME, schema_files.NAME}
 )
 """Names that `Artifacts.setup` accepts.
 
-`spark` is both a component and an environment; `test` includes `kit`, `spark` and `sql`; `class-data`, the class data
-archive of Spark's drivers, requires `spark`, installed or in the same call.
+`spark` is both a component and an environment; `test` includes `kit`, `spark`, `sql` and `catalog`; `class-data`, the
+class data archive of Spark's drivers, requires `spark`, installed or in the same call.
 """
 
 

@@ -225,6 +225,31 @@ SUPPLIER_WINDOWS = ProjectComponent(name="supplier-windows", folder="../jobs/fli
 
 MARQUEZ = MavenComponent(name="marquez", coordinates=("io.github.marquezproject:marquez-api:0.50.0",), optional=True)
 
+# Only tests use it: a real metastore for the catalog integration. PyIceberg does not know Hive 4.
+HIVE_METASTORE = MavenComponent(
+    name="hive-metastore",
+    coordinates=(
+        "org.apache.hive:hive-standalone-metastore:3.1.3",
+        f"org.apache.hadoop:hadoop-client-runtime:{_HADOOP}",
+        f"org.apache.hadoop:hadoop-hdfs:{_HADOOP}",
+        # It requires an old Hadoop, which is excluded, and these by way of it.
+        "commons-cli:commons-cli:1.9.0",
+        "commons-collections:commons-collections:3.2.2",
+        "commons-lang:commons-lang:2.6",
+        "commons-configuration:commons-configuration:1.10",
+        "org.codehaus.jackson:jackson-mapper-asl:1.9.13",
+        *_LOGGING,
+    ),
+    exclusions=(
+        "jdk.tools:jdk.tools",
+        "log4j:log4j",
+        "org.slf4j:slf4j-log4j12",
+        *(f"org.apache.hadoop:hadoop-{part}" for part in ("annotations", "auth", "common")),
+        "org.slf4j:slf4j-reload4j",
+        "ch.qos.reload4j:reload4j",
+    ),
+)
+
 _POSTGRES = "15.18.0"
 
 # The builds for arm64 (Linux and macOS) are not pinned: no hash of them was available. `lab doctor` says so.
@@ -243,7 +268,7 @@ COMPONENTS: dict[str, Component] = {
     for component in (
         *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
-        *(FLINK, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS),
+        *(FLINK, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE),
     )
 }
 

@@ -5,10 +5,11 @@
 - `spark` runs the Spark drivers.
 - `sql` contains the query engine of `lab sql`, with that of kit through a `.pth` file; the command creates it on first
   use.
+- `catalog` contains clients of catalogs, with kit likewise; `lab lineage publish` creates it on first use.
 - `dbt` contains dbt and a query engine of its own, as images are made of one environment; the setting `dbt` needs it.
 - `dashboard` contains Streamlit and a query engine likewise; the setting `dashboard` needs it.
-- `test` contains the additional packages of the tests; it includes the other three likewise, so that PySpark is
-  installed once.
+- `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
+  likewise, so that PySpark is installed once.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
 - `spark-3.5` and `spark-4.0` contain other releases of PySpark; only tests of the Spark integration create them.
 
@@ -78,7 +79,8 @@ class VirtualEnvironment:
 KIT = VirtualEnvironment("kit")
 SPARK = VirtualEnvironment("spark", build="build")
 SQL = VirtualEnvironment("sql", includes=(KIT,))
-TEST = VirtualEnvironment("test", includes=(KIT, SPARK, SQL))
+CATALOG = VirtualEnvironment("catalog", includes=(KIT,))
+TEST = VirtualEnvironment("test", includes=(KIT, SPARK, SQL, CATALOG))
 DBT = VirtualEnvironment("dbt")
 DASHBOARD = VirtualEnvironment("dashboard")
 JAVA_21 = VirtualEnvironment("java21")
@@ -87,7 +89,9 @@ OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for r
 ALONE = (*OTHER_SPARKS, DBT, DASHBOARD)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
-ENVIRONMENTS = {environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, TEST, DBT, DASHBOARD)}
+ENVIRONMENTS = {
+    environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD)
+}
 
 
 def with_included(names: Collection[str]) -> list[str]:

@@ -140,3 +140,36 @@ def test_flink_columns_are_derived_from_the_planners_answer(flink_environment):
     found = json.loads(done.stdout)
     assert found["inputs"]
     assert all(output["facets"]["columnLineage"]["fields"] for output in found["outputs"])
+
+
+@pytest.mark.slow
+def test_facts_are_written_to_glue_by_the_installed_package(build_wheel, empty_environment):
+    """The command of the README, against Glue as moto implements it."""
+    environment = empty_environment()
+    environment.install(f"{build_wheel('integrations/catalog')}[glue,hive]", "moto[glue]")
+    (environment.folder / "glue.py").write_text(GLUE)
+    facts = {"namespace": "s3://lake", "name": "orders", "tables": [], "comment": "All", "properties": {"l.a": "b"}}
+    (environment.folder / "facts.json").write_text(json.dumps({"version": 1, "prefix": "l.", "tables": [facts]}))
+    done = environment.run(
+        "python", "glue.py", AWS_ACCESS_KEY_ID="x", AWS_SECRET_ACCESS_KEY="x", AWS_DEFAULT_REGION="us-east-1"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines() == ["updated sales.orders", "1 updated", "1 unchanged", "All b"]
+    wrong = environment.run("lineagelab-catalog", "--type", "hive", "--uri", "thrift://127.0.0.1:1", "facts.json")
+    assert (wrong.returncode, "listing the tables" in wrong.stderr) == (2, True), wrong.stderr
+
+
+GLUE = """
+import boto3
+from lineagelab_catalog.__main__ import main
+from moto import mock_aws
+with mock_aws():
+    client = boto3.client("glue")
+    client.create_database(DatabaseInput={"Name": "sales"})
+    table = {"Name": "orders", "StorageDescriptor": {"Location": "s3a://lake/orders"}}
+    client.create_table(DatabaseName="sales", TableInput=table)
+    for _ in range(2):
+        assert main(["--type", "glue", "facts.json"]) == 0
+    found = client.get_table(DatabaseName="sales", Name="orders")["Table"]
+    print(found["Description"], found["Parameters"]["l.a"])
+"""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.project import PROJECT, SOURCE_ROOTS
+from infra.project import COMMAND_ROOTS, PROJECT, SOURCE_ROOTS
 
-INTEGRATIONS = ("lineagelab_common", "lineagelab_flink", "lineagelab_spark", "lineagelab_sql")
+INTEGRATIONS = ("lineagelab_catalog", "lineagelab_common", "lineagelab_flink", "lineagelab_spark", "lineagelab_sql")
 ROOM_FOLDERS = ("infra", "jobs", "lineage", *INTEGRATIONS)
 
 FORBIDDEN = {
@@ -26,6 +26,12 @@ FORBIDDEN = {
     "lineage": ("infra", "jobs", "lineagelab"),
     "lineagelab_spark": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_sql"),
     "lineagelab_flink": ("infra", "jobs", "lineage", "lineagelab_spark", "lineagelab_sql"),
+    "lineagelab_catalog": (
+        "infra",
+        "jobs",
+        "lineage",
+        *(f"lineagelab_{n}" for n in ("common", "flink", "spark", "sql")),
+    ),
     "lineagelab_sql": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
 }
 """Package -> packages that it must not import; a name ends at a dot or matches as a prefix of a distribution."""
@@ -37,7 +43,7 @@ STANDARD_LIBRARY_ONLY = ("infra.namespaces",)
 def modules():
     """Return the module names of the project -> the files."""
     found = {}
-    for root in SOURCE_ROOTS:
+    for root in (*SOURCE_ROOTS, *COMMAND_ROOTS):
         for room in ROOM_FOLDERS:
             for path in (PROJECT / root / room).rglob("*.py"):
                 parts = path.relative_to(PROJECT / root).with_suffix("").parts

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Owners, descriptions and tags of datasets and jobs: a file of them as events, and tags that follow column edges."""
 
+from lineage.checks.metadata.catalog_facts import catalog_facts
 from lineage.checks.metadata.events import metadata_events
 from lineage.checks.metadata.load import load_metadata
 from lineage.checks.metadata.model import Described, Metadata, Owner, Tag
@@ -21,6 +22,7 @@ __all__ = [
     "Tag",
     "TaggedColumn",
     "carried_tags",
+    "catalog_facts",
     "described_by",
     "described_of_entry",
     "entry_json",

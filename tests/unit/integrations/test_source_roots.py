@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Source roots of the checkout: the tools search the same folders as the lab's processes."""
+"""Source roots of the checkout: the tools search the same folders as the lab's processes and commands."""
 
 import tomllib
 
-from infra.project import PROJECT, SOURCE_ROOTS
+from infra.project import COMMAND_ROOTS, PROJECT, SOURCE_ROOTS
 
 
 def test_pytest_ruff_and_mypy_search_the_source_roots():
     tool = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]
-    roots = list(SOURCE_ROOTS)
+    roots = [*SOURCE_ROOTS, *COMMAND_ROOTS]
     assert tool["pytest"]["ini_options"]["pythonpath"] == roots
     assert tool["ruff"]["src"] == roots
     assert [path.removeprefix("$MYPY_CONFIG_FILE_DIR").strip("/") or "." for path in tool["mypy"]["mypy_path"]] == roots

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab lineage publish`: owners, tags and other facts as properties of the tables of a catalog."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from infra.cli.console import DEFAULT_STACK, StackOption, out
+from infra.cli.foreground import run_in_foreground
+from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json
+from infra.cli.lineage_metadata import tags_of
+from infra.cli.stack import Stack
+from infra.errors import LabError
+from infra.namespaces import CATALOG_NAME
+from infra.project import PROJECT, command_path
+from infra.services import iceberg_catalog
+from infra.toolchain import Artifacts, venvs
+from infra.toolchain.progress import PlainProgress
+from lineage.checks.metadata import catalog_facts
+
+_MODULE = "lineagelab_catalog"
+_TYPES = ("iceberg", "glue", "hive")
+_PAGE_SIZE = 1_000
+
+
+def publish(
+    kind: Annotated[str, typer.Option("--type", help="iceberg (a REST catalog), glue or hive.")] = "iceberg",
+    uri: Annotated[str, typer.Option(help="URI of the catalog, instead of that of the lab: thrift://host:9083.")] = "",
+    name: Annotated[str, typer.Option(help="First part of the names that events give its tables.")] = CATALOG_NAME,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List what would be updated, and write nothing.")] = False,
+    facts: Annotated[
+        Path | None, typer.Option(help="Only write the facts to this file, for lineagelab-catalog.")
+    ] = None,
+    stack: StackOption = DEFAULT_STACK,
+    url: UrlOption = None,
+) -> None:
+    """Write owners, descriptions, tags and inputs of datasets to the tables of a catalog, as properties."""
+    if kind not in _TYPES:
+        raise LabError(f"{kind!r} is not a type of catalog; choose from {', '.join(_TYPES)}")
+    lab = None if url and (uri or facts or kind != "iceberg") else Stack(stack, Artifacts.open())
+    if kind == "hive" and not uri and facts is None:
+        raise LabError("no metastore was named; add --uri thrift://host:9083")
+    service = url or (lab.endpoints()["lineage"] if lab else "")
+    document = json.dumps(facts_of(service), ensure_ascii=False)
+    if facts is not None:
+        facts.write_text(document + "\n", encoding="utf-8")
+        out.print(f"wrote {facts}", markup=False)
+        return
+    if kind == "iceberg" and not uri and lab is not None:
+        uri = lab.endpoints()[iceberg_catalog.NAME]
+    artifacts = lab.artifacts if lab else Artifacts.open()
+    artifacts.setup(frozenset({venvs.CATALOG.name}), PlainProgress(sys.stderr))
+    words = ["--type", kind, "--uri", uri, "--name", name, *(["--dry-run"] if dry_run else [])]
+    environment = {**os.environ, "PYTHONPATH": command_path(PROJECT)}
+    with NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
+        file.write(document)
+        file.flush()
+        command: list[str | Path] = [artifacts.python(venvs.CATALOG.name), "-m", _MODULE, *words, file.name]
+        if status := run_in_foreground(command, environment):
+            raise typer.Exit(status)
+
+
+def facts_of(service: str) -> dict[str, Any]:
+    """Return the facts of all datasets of a lineage service; see `catalog_facts`.
+
+    Raises:
+        LabError: the service does not respond.
+    """
+    _, carried = tags_of(service, None)
+    graph = get_json(service, GRAPH_PATH)
+    rows = [
+        row
+        for namespace in sorted({row["namespace"] for row in graph["datasets"]})
+        for row in _datasets(service, f"/api/v1/namespaces/{quote(namespace, safe='')}/datasets")
+    ]
+    return catalog_facts(rows, graph, carried)
+
+
+def _datasets(service: str, path: str) -> Iterator[dict[str, Any]]:
+    offset = 0
+    while rows := get_json(service, path, limit=str(_PAGE_SIZE), offset=str(offset))["datasets"]:
+        yield from rows
+        offset += len(rows)

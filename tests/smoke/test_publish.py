@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lab lineage publish` on a real lab: properties of the lake's tables, read by PyIceberg while jobs write."""
+
+import json
+
+import pytest
+
+from infra.namespaces import TABLE_ORDERS
+from tests.smoke.delivery import await_delivery
+
+pytestmark = [pytest.mark.smoke, pytest.mark.slow]
+
+PREFIX = "lineage-lab."
+
+
+@pytest.fixture(scope="module")
+def described(lab):
+    done = lab.lab("lineage", "describe", "jobs/metadata.yaml")
+    assert done.status == 0, done.text
+    done = lab.lab("lineage", "publish")
+    assert done.status == 0, done.text
+    return done.text
+
+
+def properties(lab):
+    table = lab.stores.iceberg_table(TABLE_ORDERS)
+    return {key: text for key, text in table.properties.items() if key.startswith(PREFIX) or key == "comment"}
+
+
+def test_a_table_has_its_facts_as_properties(lab, described):
+    assert f"updated {TABLE_ORDERS}" in described
+    found = properties(lab)
+    assert json.loads(found[f"{PREFIX}jobs"])
+    assert any("/orders" in source for source in json.loads(found[f"{PREFIX}inputs"]))
+    assert json.loads(found[f"{PREFIX}owners"])
+    assert found["comment"] == found[f"{PREFIX}description"]
+    carried = json.loads(found[f"{PREFIX}column.supplier"])
+    assert "shop.public.orders#supplier" in json.dumps(carried)
+
+
+def test_a_second_time_nothing_is_committed(lab, described):
+    before = lab.stores.iceberg_table(TABLE_ORDERS).metadata_location
+    done = lab.lab("lineage", "publish")
+    assert (done.status, "updated" in done.text) == (0, False), done.text
+    assert lab.stores.iceberg_table(TABLE_ORDERS).metadata_location == before
+
+
+def test_writers_and_the_command_do_not_disturb_each_other(lab, described, tmp_path):
+    """Properties change while orders arrive; the pipeline delivers each order once, and keeps the properties."""
+    file = tmp_path / "metadata.yaml"
+    entry = (
+        "version: 1\ndatasets:\n- {dataset: s3://warehouse/sales/orders, owners: [night-shift], description: '%s'}\n"
+    )
+    with lab.running_shop():
+        for number in range(3):
+            file.write_text(entry % f"Changed {number}")
+            for words in (("describe", file), ("publish",)):
+                done = lab.lab("lineage", *map(str, words))
+                assert done.status == 0, done.text
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
+    found = properties(lab)
+    assert found["comment"] == "Changed 2"
+    assert json.loads(found[f"{PREFIX}owners"]) == [{"name": "night-shift", "type": "MAINTAINER"}]
+    assert set(lab.order_counts(TABLE_ORDERS).values()) == {1}
+    assert lab.lab("lineage", "describe", "jobs/metadata.yaml").status == 0
+
+
+def test_a_catalog_that_does_not_respond_is_named(lab):
+    done = lab.lab("lineage", "publish", "--uri", "http://127.0.0.1:1")
+    assert done.status != 0
+    assert "opening the iceberg catalog http://127.0.0.1:1 failed" in done.text
