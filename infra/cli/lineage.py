@@ -5,7 +5,6 @@ Exit codes: 0 no findings, or answered; 1 findings or differences; 2 failed.
 """
 
 import json
-import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ from infra.cli.lineage_metadata import stated_metadata, tags_json, tags_of, tags
 from infra.cli.lineage_provenance import as_json, check_document, provenance_of, summary
 from infra.cli.lineage_publish import publish
 from infra.cli.lineage_reach import render_reach
+from infra.cli.lineage_service import service_of
 from infra.cli.lineage_skew import skew_json, skew_text, skewed
 from infra.cli.stack import Stack
 from infra.cli.verification import read_contract
@@ -31,7 +31,6 @@ from infra.errors import LabError
 from infra.toolchain import Artifacts
 from lineage.checks.cause import render_text
 from lineage.checks.diff import diff_graphs
-from lineage.checks.http_client import KEY_VARIABLE
 from lineage.checks.provenance import render_html
 from lineage.rules import Rules, RulesError, read_rules
 
@@ -278,12 +277,7 @@ def _print_reach(direction: str, node: str, service: str, depth: int | None, jso
 
 
 def _service_url(stack: str) -> str:
-    """Return the URL of a stack's service, and make its key that of the requests, unless the user has given one."""
-    lab = Stack(stack, Artifacts.open())
-    url = lab.endpoints()["lineage"]
-    if key := lab.lineage_authorization().get("Authorization"):
-        os.environ.setdefault(KEY_VARIABLE, key.removeprefix("Bearer "))
-    return url
+    return service_of(Stack(stack, Artifacts.open()))
 
 
 def _read_rules(path: Path | None) -> Rules:

@@ -16,6 +16,7 @@ from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.foreground import run_in_foreground
 from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json
 from infra.cli.lineage_metadata import tags_of
+from infra.cli.lineage_service import service_of
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.namespaces import CATALOG_NAME
@@ -47,7 +48,7 @@ def publish(
     lab = None if url and (uri or facts or kind != "iceberg") else Stack(stack, Artifacts.open())
     if kind == "hive" and not uri and facts is None:
         raise LabError("no metastore was named; add --uri thrift://host:9083")
-    service = url or (lab.endpoints()["lineage"] if lab else "")
+    service = url or (service_of(lab) if lab else "")
     document = json.dumps(facts_of(service), ensure_ascii=False)
     if facts is not None:
         facts.write_text(document + "\n", encoding="utf-8")

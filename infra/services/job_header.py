@@ -40,6 +40,10 @@ class HeaderFormat:
     keys: tuple[str, ...]
     error: type[LabError]
 
+    def marks(self, text: str) -> bool:
+        """Return True if a file has a header, valid or not."""
+        return any(self._is_mark(line) for _, line in self._comments(text))
+
     def read(self, file: str, text: str) -> dict[str, Entry] | None:
         """Return the header's lines by key; None if the file has no header.
 

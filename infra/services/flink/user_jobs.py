@@ -41,6 +41,11 @@ def sql_jobs(
     return tuple(jobs), {file: files[file] for file, header in headers.items() if header is None}
 
 
+def has_header(text: str) -> bool:
+    """Return True for the text of a job, False for a prelude; a header with mistakes is one."""
+    return _FORMAT.marks(text)
+
+
 def _job(file: str, text: str, header: Mapping[str, Entry], taken: Collection[str], parts: Collection[str]) -> SqlJob:
     name = file.removesuffix(FLINK_SUFFIX)
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):

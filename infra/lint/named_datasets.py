@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Datasets that a job file names, and the line of each."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from infra.namespaces import CATALOG_NAME, KAFKA_NAMESPACE, WAREHOUSE_NAMESPACE
+from lineage.checks.contract import Dataset
+
+
+class Use(StrEnum):
+    """How a file uses a dataset; UNKNOWN where only its name is known."""
+
+    READ = "reads"
+    WRITTEN = "writes"
+    UNKNOWN = "names"
+
+
+@dataclass(frozen=True)
+class NamedDataset:
+    """Dataset that a file names; `line` is counted from 1, 0 if unknown."""
+
+    dataset: Dataset
+    use: Use
+    line: int = 0
+
+
+def topic(name: str) -> Dataset:
+    """Return the dataset of a topic."""
+    return Dataset(KAFKA_NAMESPACE, name)
+
+
+def table(name: str) -> Dataset | None:
+    """Return the dataset of a table, `database.table` or `lake.database.table`; None for another name."""
+    parts = name.split(".")
+    if len(parts) == 3 and parts[0] == CATALOG_NAME:
+        parts = parts[1:]
+    if len(parts) != 2 or not all(parts):
+        return None
+    return Dataset(WAREHOUSE_NAMESPACE, "/".join(parts))
