@@ -23,7 +23,7 @@ SOURCE_ROOTS = (
 )
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""
 
-COMMAND_ROOTS = ("integrations/catalog",)
+COMMAND_ROOTS = ("integrations/catalog", "integrations/great_expectations")
 """The same, for programs that only `lab` starts: they are not on the path of the lab's services."""
 
 VERSION_FILE = PROJECT / "VERSION"

@@ -39,6 +39,7 @@ for function in (
     services.run,
     query.sql,
     query.profile,
+    query.expect,
     services.start,
     services.stop,
     setup.doctor,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lab sql` and `lab profile`: DuckDB on the lake of a running lab, in a process of its own environment."""
+"""`lab sql`, `lab profile` and `lab expect`: DuckDB on the lake of a running lab, in an environment of its own."""
 
 import os
 import sys
@@ -14,12 +14,17 @@ from infra.cli.console import DEFAULT_STACK, StackOption, command
 from infra.cli.foreground import run_in_foreground
 from infra.cli.stack import Stack
 from infra.errors import LabError
-from infra.project import ENVIRONMENT_FILE, PROJECT, python_path
+from infra.project import ENVIRONMENT_FILE, PROJECT, command_path
 from infra.services import lake_client
 from infra.toolchain import Artifacts, venvs
 from infra.toolchain.progress import PlainProgress
+from infra.toolchain.venvs import VirtualEnvironment
 
 SQL_MODULE, PROFILE_MODULE = "lineagelab_sql", "lineagelab_sql.profile_run"
+EXPECT_MODULE = "lineagelab_great_expectations"
+SUITES = PROJECT / "jobs" / "quality"
+"""Folder of the suites of `lab expect`."""
+
 UNSENT_EVENTS = "sql/unsent-events.json"
 """File in the stack's folder with events that the lineage service has not accepted yet."""
 
@@ -61,19 +66,35 @@ def profile(
     _run_engine(stack, PROFILE_MODULE, [*(["--no-values"] if no_values else []), "--", *tables])
 
 
-def _run_engine(stack: str, module: str, arguments: Sequence[str | Path]) -> None:
-    """Run a module of the SQL engine on the lake of a running lab; exits with its exit code."""
+@command
+def expect(
+    tables: Annotated[
+        list[str] | None, typer.Argument(help="Tables; all with a suite by default.", metavar="[TABLE]")
+    ] = None,
+    suites: Annotated[Path, typer.Option(help="Folder of suites, such as sales.orders.json.")] = SUITES,
+    stack: StackOption = DEFAULT_STACK,
+) -> None:
+    """Check tables of the lake with Great Expectations; exit code 1 if a rule is broken."""
+    _run_engine(stack, EXPECT_MODULE, [suites, "--", *(tables or ())], venvs.QUALITY)
+
+
+def _run_engine(
+    stack: str, module: str, arguments: Sequence[str | Path], environment: VirtualEnvironment = venvs.SQL
+) -> None:
+    """Run a module on the lake of a running lab, with a query engine; exits with its exit code."""
     lab = Stack(stack, Artifacts.open())
     lab.endpoints()  # fails if there is no lab
     variables = credentials.read(lab.root / ENVIRONMENT_FILE)
     # Progress is not part of a result that is written to a file.
-    lab.artifacts.setup(frozenset({venvs.SQL.name}), PlainProgress(sys.stderr))
-    environment = {
+    lab.artifacts.setup(frozenset({environment.name}), PlainProgress(sys.stderr))
+    values = {
         **os.environ,
         **variables,
-        "PYTHONPATH": python_path(PROJECT),
+        "PYTHONPATH": command_path(PROJECT),
         **lake_client.NAMES,
         "LINEAGE_SPOOL": str(lab.root / UNSENT_EVENTS),
+        # Great Expectations would report its use to its vendor.
+        "GX_ANALYTICS_ENABLED": "false",
     }
-    if status := run_in_foreground([lab.artifacts.python(venvs.SQL.name), "-m", module, *arguments], environment):
+    if status := run_in_foreground([lab.artifacts.python(environment.name), "-m", module, *arguments], values):
         raise typer.Exit(status)

@@ -9,7 +9,7 @@ from lineage.checks.contract import Dataset
 
 
 class Use(StrEnum):
-    """How a file uses a dataset; UNKNOWN where only its name is known."""
+    """Use of a dataset by a job. UNKNOWN: the file only names it."""
 
     READ = "reads"
     WRITTEN = "writes"

@@ -56,7 +56,10 @@ COMPONENTS = frozenset(pins.COMPONENTS)
 ALL_ARTIFACTS = (
     COMPONENTS
     | BINARIES.keys()
-    | {each.name for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.CATALOG, venvs.DBT, venvs.DASHBOARD)}
+    | {
+        each.name
+        for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.CATALOG, venvs.DBT, venvs.DASHBOARD, venvs.QUALITY)
+    }
     | {class_data.NAME, page.NAME, schema_files.NAME}
 )
 """Names that `Artifacts.setup` accepts.

@@ -8,6 +8,7 @@
 - `catalog` contains clients of catalogs, with kit likewise; `lab lineage publish` creates it on first use.
 - `dbt` contains dbt and a query engine of its own, as images are made of one environment; the setting `dbt` needs it.
 - `dashboard` contains Streamlit and a query engine likewise; the setting `dashboard` needs it.
+- `quality` contains Great Expectations and a query engine likewise; `lab expect` creates it on first use.
 - `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
   likewise, so that PySpark is installed once.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
@@ -83,14 +84,15 @@ CATALOG = VirtualEnvironment("catalog", includes=(KIT,))
 TEST = VirtualEnvironment("test", includes=(KIT, SPARK, SQL, CATALOG))
 DBT = VirtualEnvironment("dbt")
 DASHBOARD = VirtualEnvironment("dashboard")
+QUALITY = VirtualEnvironment("quality")
 JAVA_21 = VirtualEnvironment("java21")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ALONE = (*OTHER_SPARKS, DBT, DASHBOARD)
+ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
 ENVIRONMENTS = {
-    environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD)
+    environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY)
 }
 
 

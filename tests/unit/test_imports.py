@@ -9,7 +9,10 @@ import pytest
 
 from infra.project import COMMAND_ROOTS, PROJECT, SOURCE_ROOTS
 
-INTEGRATIONS = ("lineagelab_catalog", "lineagelab_common", "lineagelab_flink", "lineagelab_spark", "lineagelab_sql")
+INTEGRATIONS = (
+    *("lineagelab_catalog", "lineagelab_common", "lineagelab_flink", "lineagelab_great_expectations"),
+    *("lineagelab_spark", "lineagelab_sql"),
+)
 ROOM_FOLDERS = ("infra", "jobs", "lineage", *INTEGRATIONS)
 
 FORBIDDEN = {
@@ -32,6 +35,7 @@ FORBIDDEN = {
         "lineage",
         *(f"lineagelab_{n}" for n in ("common", "flink", "spark", "sql")),
     ),
+    "lineagelab_great_expectations": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
     "lineagelab_sql": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
 }
 """Package -> packages that it must not import; a name ends at a dot or matches as a prefix of a distribution."""
