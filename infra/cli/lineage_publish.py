@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import typer
 
+from infra import credentials
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.foreground import run_in_foreground
 from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json
@@ -20,7 +21,7 @@ from infra.cli.lineage_service import service_of
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.namespaces import CATALOG_NAME
-from infra.project import PROJECT, command_path
+from infra.project import ENVIRONMENT_FILE, PROJECT, command_path
 from infra.services import iceberg_catalog
 from infra.toolchain import Artifacts, venvs
 from infra.toolchain.progress import PlainProgress
@@ -59,7 +60,9 @@ def publish(
     artifacts = lab.artifacts if lab else Artifacts.open()
     artifacts.setup(frozenset({venvs.CATALOG.name}), PlainProgress(sys.stderr))
     words = ["--type", kind, "--uri", uri, "--name", name, *(["--dry-run"] if dry_run else [])]
-    environment = {**os.environ, "PYTHONPATH": command_path(PROJECT)}
+    # Those of the lab are for its own catalog: the old metadata files of a table are deleted by the client.
+    variables = credentials.read(lab.root / ENVIRONMENT_FILE) if lab and kind == "iceberg" else {}
+    environment = {**os.environ, **variables, "PYTHONPATH": command_path(PROJECT)}
     with NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
         file.write(document)
         file.flush()

@@ -146,7 +146,7 @@ def test_flink_columns_are_derived_from_the_planners_answer(flink_environment):
 def test_facts_are_written_to_glue_by_the_installed_package(build_wheel, empty_environment):
     """The command of the README, against Glue as moto implements it."""
     environment = empty_environment()
-    environment.install(f"{build_wheel('integrations/catalog')}[glue,hive]", "moto[glue]")
+    environment.install(f"{build_wheel('integrations/catalog')}[hive]", "moto[glue]")
     (environment.folder / "glue.py").write_text(GLUE)
     facts = {"namespace": "s3://lake", "name": "orders", "tables": [], "comment": "All", "properties": {"l.a": "b"}}
     (environment.folder / "facts.json").write_text(json.dumps({"version": 1, "prefix": "l.", "tables": [facts]}))

@@ -38,6 +38,17 @@ def test_a_table_has_its_facts_as_properties(lab, described):
     assert "shop.public.orders#supplier" in json.dumps(carried)
 
 
+def test_old_metadata_files_are_deleted_as_the_table_demands(lab, described):
+    assert "Warning" not in described
+    table = lab.stores.iceberg_table(TABLE_ORDERS)
+    assert table.properties["write.metadata.delete-after-commit.enabled"] == "true"
+    bucket, _, prefix = table.location().removeprefix("s3://").partition("/")
+    listed = lab.stores.s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/metadata/")["Contents"]
+    kept = {entry.metadata_file for entry in table.metadata.metadata_log} | {table.metadata_location}
+    found = {f"s3://{bucket}/{each['Key']}" for each in listed if each["Key"].endswith(".metadata.json")}
+    assert found <= kept
+
+
 def test_a_second_time_nothing_is_committed(lab, described):
     before = lab.stores.iceberg_table(TABLE_ORDERS).metadata_location
     done = lab.lab("lineage", "publish")

@@ -49,9 +49,10 @@ def open_catalog(kind: str, uri: str, name: str) -> TableCatalog:
         if kind == "iceberg":
             from pyiceberg.catalog.rest import RestCatalog
 
-            from lineagelab_catalog.iceberg_tables import NO_FILES, IcebergTables
+            from lineagelab_catalog.iceberg_tables import IcebergTables
+            from lineagelab_catalog.metadata_files import METADATA_FILES
 
-            return IcebergTables(RestCatalog(name or "default", uri=uri, **{"py-io-impl": NO_FILES}), name)
+            return IcebergTables(RestCatalog(name or "default", uri=uri, **{"py-io-impl": METADATA_FILES}), name)
         if kind == "glue":
             import boto3
 

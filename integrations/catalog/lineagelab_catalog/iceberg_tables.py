@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import CommitFailedException
-from pyiceberg.io import FileIO, InputFile, OutputFile
 from pyiceberg.typedef import Identifier
 from requests import RequestException
 
@@ -74,20 +73,3 @@ class IcebergTables:
                 if changed:
                     transaction.set_properties(changed)
         return changes
-
-
-class NoFiles(FileIO):
-    """File access of a REST catalog's client: properties are changed by the catalog, which no file is needed for."""
-
-    def new_input(self, location: str) -> InputFile:
-        raise NotImplementedError(f"{location} is not read: this program reads no files of tables")
-
-    def new_output(self, location: str) -> OutputFile:
-        raise NotImplementedError(f"{location} is not written: this program writes no files of tables")
-
-    def delete(self, location: str | InputFile | OutputFile) -> None:
-        raise NotImplementedError(f"{location} is not deleted: this program deletes no files of tables")
-
-
-NO_FILES = f"{NoFiles.__module__}.{NoFiles.__qualname__}"
-"""Value of the property `py-io-impl`."""
