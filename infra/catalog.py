@@ -4,6 +4,7 @@
 from infra.errors import SettingsError
 from infra.model import Address, Endpoint, Lab, Part, Site
 from infra.project import NAME
+from infra.services import lineage
 from infra.services.connect import connectors, user_connectors
 from infra.services.dbt import settings as dbt_settings
 from infra.services.dbt import task as dbt_task
@@ -75,7 +76,7 @@ def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) 
             parts += (definition.external.check(site), *definition.resources(site, settings))
     for add in PIPELINE:
         parts += tuple(add(Draft(site, settings, files, parts, frozenset(ENDPOINTS))))
-    return Lab(()).with_parts(parts)
+    return Lab(()).with_parts(tuple(lineage.with_emitter_environment(part, settings) for part in parts))
 
 
 def check_settings(settings: Settings) -> None:

@@ -10,14 +10,14 @@ from pydantic import Field
 
 from infra import credentials
 from infra.errors import SettingsError
-from infra.model import Endpoint, Probe, Python, Resource, Service, Site
+from infra.model import Endpoint, Part, Probe, Python, Resource, Service, Site, Task
 from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka, postgres
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
-from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection
+from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
 from lineage.alerts.webhook import WebhooksError, read_webhooks
 
 NAME = "lineage"
@@ -35,6 +35,14 @@ PAGE = "page"
 
 CONTRACT_FILE = "jobs/lineage_contract.yaml"
 CONTRACT = PROJECT / CONTRACT_FILE
+
+HEARTBEAT = "LINEAGE_HEARTBEAT_SECONDS"
+"""Environment variable of emitters with the interval of the events of running jobs."""
+
+DEFAULT_SECONDS = 30
+"""Interval without the variable."""
+
+_SENDS = frozenset({"LINEAGE_URL", "OPENLINEAGE_URL"})
 
 EMITTER_SECRETS: dict[str, str] = {"LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY}
 """Environment variable of the lab's own emitters with their key, which they always send."""
@@ -73,11 +81,29 @@ class LineageSettings(SettingsSection):
         "",
         description="file of the webhooks that receive alerts from the lineage service, on target local: webhooks.json",
     )
+    lineage_heartbeat: str = Field(
+        "30s",
+        pattern=DURATION,
+        description="interval of the events of running streaming jobs; three of them without one raise an alert",
+    )
     lineage_hosts: str = Field(
         "",
         pattern=r"^[A-Za-z0-9.,-]*$",
         description="further host names of the lineage service, for example behind a proxy: lineage.example.org,...",
     )
+
+
+def emitter_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment variables of emitters that the settings change."""
+    heartbeat = duration_seconds(settings.section(LineageSettings).lineage_heartbeat)
+    return {} if heartbeat == DEFAULT_SECONDS else {HEARTBEAT: str(heartbeat)}
+
+
+def with_emitter_environment(part: Part, settings: Settings) -> Part:
+    """Return a service or task that sends lineage with `emitter_environment`; other parts unchanged."""
+    if not isinstance(part, Service | Task) or not _SENDS & part.env.keys():
+        return part
+    return replace(part, env={**part.env, **emitter_environment(settings)})
 
 
 def lineage_service(site: Site, settings: Settings) -> Service:

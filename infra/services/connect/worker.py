@@ -138,15 +138,18 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "scheduled.rebalance.max.delay.ms": 1000,
         "rest.extension.classes": f"{LINEAGE_EXTENSION},{GUARD_EXTENSION}",
         "rest.guard.hosts": reached.host,
-        **_lineage(site),
+        **_lineage(site, settings),
     }
 
 
-def _lineage(site: Site) -> dict[str, str]:
+def _lineage(site: Site, settings: Settings) -> dict[str, str]:
     """Return the settings of the lineage plugin, which buffers events while the lineage service is unavailable."""
     database = site.address(postgres.NAME, postgres.SQL.name)
     topic = {"openlineage.state.topic": f"{_group(site)}-{LINEAGE_TOPIC}"} if kafka.NAME in site.external else {}
-    return connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database)) | topic
+    heartbeat = lineage.emitter_environment(settings).get(lineage.HEARTBEAT)
+    interval = {"openlineage.interval.ms": str(int(heartbeat) * 1_000)} if heartbeat else {}
+    found = connect_lineage_settings(site.address(lineage.NAME, lineage.API.name).url, str(database))
+    return found | interval | topic
 
 
 def _group(site: Site) -> str:

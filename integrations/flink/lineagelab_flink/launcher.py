@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lineagelab_common.heartbeat import DEFAULT_SECONDS, heartbeat_seconds
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_common.spool import Spool
 from lineagelab_common.stop_signal import StopSignal
@@ -79,6 +80,7 @@ class LauncherSettings:
     namespace: str
     state: Path
     spool: Path
+    heartbeat: float = DEFAULT_SECONDS
 
     @classmethod
     def of(cls, environment: Mapping[str, str], scratch: Path) -> "LauncherSettings":
@@ -86,6 +88,7 @@ class LauncherSettings:
 
         Raises:
             KeyError: a required variable is not set.
+            ValueError: the heartbeat is not a number of seconds.
         """
         return cls(
             environment["FLINK_URL"],
@@ -93,6 +96,7 @@ class LauncherSettings:
             environment.get("OPENLINEAGE_NAMESPACE") or DEFAULT_NAMESPACE,
             Path(environment.get("FLINK_STATE") or scratch / "state.json"),
             Path(environment.get("LINEAGE_OPEN_RUNS") or scratch / "undelivered.json"),
+            heartbeat_seconds(environment),
         )
 
 
@@ -118,8 +122,15 @@ class Launcher:
         self._finished_since: float | None = None
         self._lookup = LineageLookup(definition)
         self._reporter = RunReporter(
-            settings.namespace, definition, self._flink, self._spool, self._state_file, self._lookup
+            settings.namespace,
+            definition,
+            self._flink,
+            self._spool,
+            self._state_file,
+            self._lookup,
+            settings.heartbeat,
         )
+        self._heartbeat = settings.heartbeat
 
     def run(self) -> bool:
         """Supervise the job until it has ended or the launcher is stopped; return False where the job failed."""
@@ -209,6 +220,7 @@ class Launcher:
             new_id=os.urandom(16).hex(),
             once=self._once,
             gone=self._is_gone,
+            heartbeat=self._heartbeat,
         )
 
     def _view(self) -> ClusterView | None:

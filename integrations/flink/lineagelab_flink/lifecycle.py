@@ -8,10 +8,8 @@ again, which Flink accepts once. A session cluster loses its jobs when it dies; 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from lineagelab_common.heartbeat import DEFAULT_SECONDS
 from lineagelab_flink.checkpoints import is_checkpoint
-
-HEARTBEAT_INTERVAL = 30.0
-"""Seconds between RUNNING events."""
 
 FIRST_BACKOFF, MAX_BACKOFF = 5.0, 60.0
 """Seconds before a failed job is submitted again: doubled after each failure."""
@@ -193,6 +191,7 @@ class Situation:
         definition, new_id: for the next job.
         once: a failed job is not resubmitted.
         gone: nothing listens at the cluster's address; a cluster that only does not respond may be frozen.
+        heartbeat: seconds between two RUNNING events.
     """
 
     memory: JobState
@@ -203,6 +202,7 @@ class Situation:
     new_id: str
     once: bool = False
     gone: bool = False
+    heartbeat: float = DEFAULT_SECONDS
 
 
 _Decision = tuple[JobState, Timers, list[Action]]
@@ -357,7 +357,7 @@ def _running(situation: Situation, job: Job, actions: list[Action]) -> _Decision
         timers = replace(timers, waiting_since=None)
     if job.runs:
         if timers.reported_state != ALL_RUNNING or situation.now >= timers.running:
-            timers = replace(timers, reported_state=ALL_RUNNING, running=situation.now + HEARTBEAT_INTERVAL)
+            timers = replace(timers, reported_state=ALL_RUNNING, running=situation.now + situation.heartbeat)
             actions.append(Event(EventType.RUNNING, memory))
     elif timers.reported_state == ALL_RUNNING and job.state in RESTART_STATES:
         timers = replace(timers, reported_state=job.state)

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from lineagelab_common.events import Json
+from lineagelab_common.heartbeat import DEFAULT_SECONDS
 from lineagelab_common.identifiers import timestamp
 from lineagelab_flink.columns.facets import WRITER
 from lineagelab_flink.launcher_state import JobLineage
-from lineagelab_flink.lifecycle import HEARTBEAT_INTERVAL, EventType
+from lineagelab_flink.lifecycle import EventType
 from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import JobMetrics, rows_since
 
@@ -28,6 +29,7 @@ class FlinkRun:
         processing: STREAMING or BATCH.
         job_type: SQL_JOB or JOB.
         restored: checkpoint from which it started; empty for none.
+        heartbeat: seconds between two RUNNING events.
     """
 
     namespace: str
@@ -38,6 +40,7 @@ class FlinkRun:
     job_type: str
     version: str
     restored: str = ""
+    heartbeat: float = DEFAULT_SECONDS
 
     @property
     def run_id(self) -> str:
@@ -108,7 +111,7 @@ def _job_facets(run: FlinkRun, described: JobLineage) -> Json:
     pattern = {
         "eventTrigger": "PERIODIC",
         "eventContentMode": "COMPLETE_SNAPSHOT",
-        "windowDuration": math.ceil(HEARTBEAT_INTERVAL),
+        "windowDuration": math.ceil(run.heartbeat),
     }
     job_type = WRITER.facet(
         "jobType",

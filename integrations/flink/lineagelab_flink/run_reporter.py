@@ -7,6 +7,7 @@ What cannot be gathered is omitted from the event; a failure to gather it never 
 import logging
 import time
 
+from lineagelab_common.heartbeat import DEFAULT_SECONDS
 from lineagelab_common.spool import Spool
 from lineagelab_flink import run_events, statistics
 from lineagelab_flink.errors import FlinkError, root_cause
@@ -43,7 +44,9 @@ class RunReporter:
         spool: Spool,
         state_file: StateFile,
         lookup: LineageLookup,
+        heartbeat: float = DEFAULT_SECONDS,
     ) -> None:
+        self._heartbeat = heartbeat
         self._namespace = namespace
         self._definition = definition
         self._flink = flink
@@ -75,6 +78,7 @@ class RunReporter:
             job_type=self._definition.job_type,
             version=self._state_file.state.version,
             restored=job.restored,
+            heartbeat=self._heartbeat,
         )
         self._last_event = max(self._last_event + 1, time.time_ns() // 10**6)
         update = RunUpdate(

@@ -6,9 +6,9 @@
     query.awaitTermination()
     lineage.close()
 
-Each start of a query is one run: START when its first output is known, or after 30 s without a write; RUNNING every
-30 s and when schemas or datasets change; one terminal event. Columns are derived from the plans that run, also through
-`foreach_batch`, where Spark passes rows without their plan.
+Each start of a query is one run: START when its first output is known, or after 30 s without a write; RUNNING at every
+heartbeat (`lineagelab_common.heartbeat`), and when schemas or datasets change; one terminal event. Columns are derived
+from the plans that run, also through `foreach_batch`, where Spark passes rows without their plan.
 
 Do not enable OpenLineage's agent in such a driver (no `spark.extraListeners`): it reports two runs per micro-batch,
 neither with both a topic and a table, and no columns.
@@ -16,6 +16,7 @@ neither with both a topic and a table, and no columns.
 
 import atexit
 import logging
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from lineagelab_common.heartbeat import heartbeat_seconds
 from lineagelab_spark import destinations
 from lineagelab_spark.classic_session import require_classic
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
@@ -32,9 +34,6 @@ from lineagelab_spark.driver_settings import open_spool
 from lineagelab_spark.observer_thread import ObserverThread
 from lineagelab_spark.query_observer import NoObserver, Observer, ObserverSettings, QueryObserver
 from lineagelab_spark.write_tracker import WriteId, WrittenFrame
-
-RUNNING_INTERVAL = 30.0
-"""Seconds between RUNNING events."""
 
 CLOSE_TIMEOUT = 5.0
 """Approximate maximum duration of `close`, in seconds: for plans that are not read yet, then for the service."""
@@ -115,7 +114,7 @@ class QueryLineage:
         url: root of a lineage service; None: OpenLineage's configuration names the receiver, as for `observe`; empty
             disables lineage.
         config: OpenLineage configuration in the form of `openlineage.yml`, instead of a url.
-        interval_seconds: interval of RUNNING events.
+        interval_seconds: interval of RUNNING events; None for that of `LINEAGE_HEARTBEAT_SECONDS`, by default 30.
 
     Environment: that of `lineagelab_spark.batch_lineage.observe`.
 
@@ -131,8 +130,9 @@ class QueryLineage:
         url: str | None = None,
         *,
         config: Mapping[str, Any] | None = None,
-        interval_seconds: float = RUNNING_INTERVAL,
+        interval_seconds: float | None = None,
     ) -> None:
+        interval = heartbeat_seconds(os.environ) if interval_seconds is None else interval_seconds
         self._thread = ObserverThread()
         self._warnings = DeduplicatedWarnings("this driver")
         self._settings: ObserverSettings | None = None
@@ -140,7 +140,7 @@ class QueryLineage:
             require_classic(spark, "observe the streaming queries of a session")
             spool = open_spool(url, config)
             with self._warnings.log_exceptions("setup failed, no lineage is reported"):
-                self._settings = ObserverSettings.of(spark, namespace, spool, interval=interval_seconds)
+                self._settings = ObserverSettings.of(spark, namespace, spool, interval=interval)
                 atexit.register(self.close)
 
     def to_table(self, writer: DataStreamWriter, table: str) -> StreamingQuery:
