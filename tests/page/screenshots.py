@@ -42,6 +42,14 @@ DIFFERENCE = "page-difference"
 METADATA = "page-metadata"
 """Screenshot of the form for metadata. The test that fills it takes it."""
 
+CAUSE = "page-cause"
+"""Screenshot of the cause of a drift. The tests of the replay take it."""
+
+CAUSE_ROUTE = {"view": "cause", "node": _STATS, "field": "total_price"}
+
+SUSPECT = "page-suspect"
+"""Screenshot of datasets below a broken rule. The test that breaks it takes it."""
+
 
 def take_all(browser, url: str, key: str = "") -> None:
     """Take every screenshot of `SCREENSHOTS`; `key` reads the lineage of the service at `url`."""

@@ -7,6 +7,8 @@ import re
 import pytest
 
 from infra.namespaces import JOB_NAMESPACE, TABLE_ORDERS, WAREHOUSE_NAMESPACE
+from tests.page import screenshots
+from tests.page.browser import chromium, visiting
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
@@ -49,6 +51,10 @@ def test_a_broken_rule_exits_with_1_and_names_run_and_column_until_it_holds(lab,
     assert latest_run(lab)["id"] in done.text
     assert latest_run(lab)["state"] == "FAILED"
     assert failed_checks(lab) == {(WAREHOUSE_NAMESPACE, "sales/orders", "price")}
+    if screenshots.UPDATE:
+        with chromium() as browser, visiting(browser, lab.environment["LAB_LINEAGE"], key=lab.read_key) as visit:
+            visit.open(node=f"dataset:{WAREHOUSE_NAMESPACE}:sales/supplier_stats")
+            screenshots.take(visit, screenshots.SUSPECT)
     assert check(lab).status == 0
     assert failed_checks(lab) == set()
 

@@ -6,6 +6,7 @@ user who works on other projects, too.
 """
 
 import json
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -13,6 +14,8 @@ import pytest
 from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
 from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from tests.page import screenshots
+from tests.page.browser import chromium, visiting
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import parse_price
 from tests.smoke.hostile_environment import hostile_environment
@@ -78,6 +81,14 @@ def test_lineage_names_the_new_column_as_the_cause(lab, replayed, tmp_path):
     top = next(cause for cause in causes if NEW_COLUMN in cause["columns"])
     assert (top["kind"], top["node"]["name"]) == ("schema", TOPIC_ORDERS)
     assert NEW_COLUMN in replayed[1].partition("  1. schema of ")[2]
+
+
+@pytest.mark.skipif(not screenshots.UPDATE, reason="screenshots are taken with UPDATE_SCREENSHOTS=1")
+def test_take_the_screenshot_of_the_cause(lab, replayed):
+    with chromium() as browser, visiting(browser, lab.environment["LAB_LINEAGE"], key=lab.read_key) as visit:
+        since = (datetime.now(UTC) - timedelta(minutes=10)).isoformat()
+        visit.open(**screenshots.CAUSE_ROUTE, **{"from": since})
+        screenshots.take(visit, screenshots.CAUSE)
 
 
 def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
