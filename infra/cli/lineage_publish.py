@@ -56,7 +56,9 @@ def publish(
         out.print(f"wrote {facts}", markup=False)
         return
     if kind == "iceberg" and not uri and lab is not None:
-        uri = lab.endpoints()[iceberg_catalog.NAME]
+        uri = lab.endpoints().get(iceberg_catalog.NAME, "")
+        if not uri:
+            raise LabError(f"the lab of stack {stack} has no Iceberg catalog; name another one with --uri")
     artifacts = lab.artifacts if lab else Artifacts.open()
     artifacts.setup(frozenset({venvs.CATALOG.name}), PlainProgress(sys.stderr))
     words = ["--type", kind, "--uri", uri, "--name", name, *(["--dry-run"] if dry_run else [])]

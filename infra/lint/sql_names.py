@@ -7,7 +7,7 @@ It reads names without Flink: the columns of a statement need Flink's planner (`
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from infra.lint.named_datasets import NamedDataset, Use, table, topic
 
@@ -33,16 +33,13 @@ class _Token:
         return self.kind == "word" and self.value.upper() in words
 
 
-@dataclass
-class _Declared:
-    """Table that the script declares for itself."""
-
-    options: dict[str, str] = field(default_factory=dict)
+_Declared = dict[str, dict[str, str]]
+"""Tables that the script declares for itself -> their options."""
 
 
 def names_of_sql(script: str) -> Iterator[NamedDataset]:
     """Yield what the script's statements read and write, by way of the tables that it declares."""
-    declared: dict[str, _Declared] = {}
+    declared: _Declared = {}
     for statement in _statements(script):
         if _declaration(statement, declared):
             continue
@@ -51,7 +48,9 @@ def names_of_sql(script: str) -> Iterator[NamedDataset]:
 
 def _statements(script: str) -> Iterator[list[_Token]]:
     statement: list[_Token] = []
+    line, counted = 1, 0
     for found in _TOKEN.finditer(script):
+        line, counted = line + script.count("\n", counted, found.start()), found.start()
         kind = str(found.lastgroup)
         if kind == "comment":
             continue
@@ -59,12 +58,12 @@ def _statements(script: str) -> Iterator[list[_Token]]:
             yield statement
             statement = []
             continue
-        statement.append(_Token(kind, found[kind], script.count("\n", 0, found.start()) + 1))
+        statement.append(_Token(kind, found[kind], line))
     if statement:
         yield statement
 
 
-def _declaration(statement: Sequence[_Token], declared: dict[str, _Declared]) -> bool:
+def _declaration(statement: Sequence[_Token], declared: _Declared) -> bool:
     """Record a table that a connector other than Iceberg's provides, or a view; return True for one."""
     words = [token.value.upper() for token in statement[:6] if token.kind == "word"]
     if words[:1] != ["CREATE"] or not {"TABLE", "VIEW"} & set(words):
@@ -75,7 +74,7 @@ def _declaration(statement: Sequence[_Token], declared: dict[str, _Declared]) ->
     name, _ = _name_at(statement, at)
     options = dict(_options(statement))
     if "VIEW" in words or "connector" in options:
-        declared[name] = _Declared(options)
+        declared[name] = options
     # A view reads, and CREATE TABLE ... AS SELECT reads and writes.
     return "VIEW" not in words and not any(token.is_word("SELECT") for token in statement)
 
@@ -87,7 +86,7 @@ def _options(statement: Sequence[_Token]) -> Iterator[tuple[str, str]]:
             yield key.value, value.value
 
 
-def _names(statement: Sequence[_Token], declared: dict[str, _Declared]) -> Iterator[NamedDataset]:
+def _names(statement: Sequence[_Token], declared: _Declared) -> Iterator[NamedDataset]:
     local = {token.value for token, after in itertools.pairwise(statement) if after.is_word("AS")}
     for at, token in enumerate(statement):
         if not token.is_word("FROM", "JOIN", "INTO", "OVERWRITE", "TABLE"):
@@ -101,7 +100,7 @@ def _names(statement: Sequence[_Token], declared: dict[str, _Declared]) -> Itera
         is_written = token.is_word("INTO", "OVERWRITE") or (token.is_word("TABLE") and statement[0].is_word("CREATE"))
         hint = dict(_options(_hint_at(statement, end)))
         known = declared.get(name)
-        options = {**(known.options if known else {}), **hint}
+        options = {**(known or {}), **hint}
         use = Use.WRITTEN if is_written else Use.READ
         line = statement[start].line
         for text in filter(None, re.split(r"[;,]", options.get("topic", ""))):

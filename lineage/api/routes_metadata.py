@@ -2,7 +2,7 @@
 """Routes of the metadata that users state, by a file or on the page: read, and replaced with an admin key."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from lineage.api.dependencies import NodeDep, ServiceDep, current_graph, is_know
 from lineage.api.errors import ApiError
 from lineage.api.responses import json_response, rows_response
 from lineage.api.schemas import metadata as schemas
+from lineage.api.time_slices import in_slices
 from lineage.api.write_request import WriteDep, body_of, body_schema
 from lineage.checks.metadata import (
     Described,
@@ -23,7 +24,7 @@ from lineage.checks.metadata import (
     metadata_events,
 )
 from lineage.checks.metadata.events import PRODUCER
-from lineage.events import DatasetId, JobId, JsonObject, canonical_json
+from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
 from lineage.events.timestamps import format_time
 from lineage.graph.dataset_record import DatasetRecord
@@ -36,6 +37,7 @@ router = APIRouter(prefix="/api/v1")
 
 PATH = "/metadata"
 _MICROSECOND = 1_000
+_NODES_PER_SLICE = 500
 
 EntryBody = Annotated[schemas.MetadataEntry, Depends(body_of(schemas.MetadataEntry))]
 
@@ -50,16 +52,13 @@ async def node_metadata(service: ServiceDep, node: NodeDep) -> Response:
 async def all_metadata(service: ServiceDep) -> Response:
     """Return the metadata of every node that has some, for a file of it."""
     await current_graph(service)
-    datasets = (found for found in service.lineage.datasets if is_known_dataset(service, found))
-    nodes: list[DatasetId | JobId] = [*sorted(datasets), *sorted(service.graph.job_lineages)]
-
-    def rows() -> Iterator[JsonObject]:
-        for node in nodes:
-            found = _stated(service, node)
-            if not is_empty(found):
-                yield {"nodeId": node_id(node), **_name(node), "entry": entry_json(found)}
-
-    return await rows_response("nodes", rows())
+    described: list[Described] = []
+    nodes: list[DatasetId | JobId] = [*service.lineage.datasets, *service.graph.job_lineages]
+    async for part in in_slices(nodes, _NODES_PER_SLICE):
+        # Between two slices, nodes may have gone or got another name.
+        described += [_stated(service, node) for node in part if _is_known(service, node)]
+    stated = [found for found in described if not is_empty(found)]
+    return await rows_response("nodes", map(_json, sorted(stated, key=lambda found: node_id(found.node))))
 
 
 @router.put(PATH, response_model=schemas.NodeMetadata, openapi_extra=body_schema(schemas.MetadataEntry))
@@ -85,13 +84,17 @@ async def put_metadata(
 
 
 def _response(found: Described) -> Response:
-    response = json_response({"nodeId": node_id(found.node), **_name(found.node), "entry": entry_json(found)})
+    response = json_response(_json(found))
     response.headers["etag"] = _tag(found)
     return response
 
 
-def _name(node: DatasetId | JobId) -> JsonObject:
-    return {"namespace": node.namespace, "name": node.name}
+def _json(found: Described) -> JsonObject:
+    return {"nodeId": node_id(found.node), **identity_json(found.node), "entry": entry_json(found)}
+
+
+def _is_known(service: Service, node: DatasetId | JobId) -> bool:
+    return is_known_dataset(service, node) if isinstance(node, DatasetId) else node in service.graph.job_lineages
 
 
 def _tag(found: Described) -> str:

@@ -5,8 +5,9 @@ Their JSON schemas are in `own_facets.json`. Namespaces, sources and tags are no
 events of `CATALOG_NAMESPACE` describe them, and create no dataset.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lineage.events.event import Event
 from lineage.events.ids import DatasetId, JsonObject
@@ -90,6 +91,14 @@ def location_content(table: DatasetId, location: DatasetId) -> JsonObject:
         "locationNamespace": location.namespace,
         "locationName": location.name,
     }
+
+
+def column_descriptions(facet: Mapping[str, Any]) -> dict[str, str]:
+    """Return column -> description of a facet `COLUMN_DESCRIPTIONS_FACET`, whose content any emitter can have sent."""
+    rows = facet.get("fields")
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    texts = ((row.get("name"), row.get("description")) for row in found)
+    return {name: text for name, text in texts if isinstance(name, str) and isinstance(text, str) and text}
 
 
 def own_facet_schema(name: str) -> str:

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.event import Order
-from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, DATASET_FACET, DELETED_FACET
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, DATASET_FACET, DELETED_FACET, column_descriptions
 from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
@@ -287,7 +287,7 @@ def _field_rows(fields: Iterable[JsonObject], tags: set[Tag]) -> list[JsonObject
 
 def _described_rows(rows: list[JsonObject], facet: JsonObject | None) -> list[JsonObject]:
     """Return the columns with the descriptions that users gave them, before those of the schema."""
-    texts = {row["name"]: row["description"] for row in (facet or {}).get("fields") or ()}
+    texts = column_descriptions(facet or {})
     return [{**row, "description": texts.get(row["name"], row["description"])} for row in rows] if texts else rows
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from lineage.checks.metadata.load import DEFAULT_OWNER, DEFAULT_VALUE, VERSION
 from lineage.checks.metadata.model import Described, Metadata, Owner, Tag
 from lineage.events import DatasetId, JobId, JsonObject
-from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, column_descriptions
 
 
 def described_by(node: DatasetId | JobId, stated: Callable[[str], Mapping[str, Any]]) -> Described:
@@ -17,16 +17,27 @@ def described_by(node: DatasetId | JobId, stated: Callable[[str], Mapping[str, A
         node: the dataset or job.
         stated: returns the current facet of a name that the metadata producer sent; empty without one.
     """
+    owners = _rows(stated("ownership").get("owners"), "name")
+    tags = _rows(stated("tags").get("tags"), "key")
     return Described(
         node,
-        stated("documentation").get("description") or "",
-        tuple(Owner(row["name"], row.get("type") or DEFAULT_OWNER) for row in stated("ownership").get("owners") or ()),
+        _text(stated("documentation").get("description"), ""),
+        tuple(Owner(row["name"], _text(row.get("type"), DEFAULT_OWNER)) for row in owners),
         tuple(
-            Tag(row["key"], row.get("value") or DEFAULT_VALUE, row.get("field") or None)
-            for row in stated("tags").get("tags") or ()
+            Tag(row["key"], _text(row.get("value"), DEFAULT_VALUE), _text(row.get("field"), "") or None) for row in tags
         ),
-        tuple((row["name"], row["description"]) for row in stated(COLUMN_DESCRIPTIONS_FACET).get("fields") or ()),
+        tuple(column_descriptions(stated(COLUMN_DESCRIPTIONS_FACET)).items()),
     )
+
+
+def _rows(value: object, key: str) -> list[Mapping[str, Any]]:
+    """Return the rows that have a text under a key: any emitter can send any content."""
+    rows = value if isinstance(value, list) else []
+    return [row for row in rows if isinstance(row, dict) and _text(row.get(key), "")]
+
+
+def _text(value: object, default: str) -> str:
+    return value if isinstance(value, str) and value else default
 
 
 def is_empty(found: Described) -> bool:

@@ -22,7 +22,9 @@ from lineage.checks.metadata import (
     metadata_events,
     metadata_file,
 )
+from lineage.checks.metadata.events import PRODUCER
 from lineage.events import DatasetId, JobId
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
 from tests.openlineage_schemas import conformance_errors
 
 TIME = "2026-01-01T00:10:00Z"
@@ -340,3 +342,26 @@ def test_what_is_stated_is_a_file_that_states_it_again(tmp_path):
 def test_jobs_of_several_namespaces_are_no_file():
     with pytest.raises(ValueError, match="several namespaces, a, b"):
         metadata_file(Metadata((Described(JobId("a", "x"), "one"), Described(JobId("b", "x"), "two"))))
+
+
+JUNK = [None, 7, "x", [], [7], [{}], [{"name": 7, "key": 7}], {"a": 1}]
+
+
+@pytest.mark.parametrize("junk", JUNK)
+def test_junk_of_an_emitter_that_claims_to_be_the_file_breaks_no_answer(tmp_path, junk):
+    names = {"documentation": "description", "ownership": "owners", "tags": "tags", COLUMN_DESCRIPTIONS_FACET: "fields"}
+    own = {"_producer": PRODUCER, "_schemaURL": "https://example.org/x"}
+    facets = {name: {**own, key: junk} for name, key in names.items()}
+    written = dataset("orders", schema=schema("email"))
+    written["facets"] |= facets
+
+    async def scenario(client):
+        await post(client, body("COMPLETE", 0, outputs=[written]))
+        assert (await stated(client)).json()["entry"]["owners"] == []
+        await get(client, "/metadata/all")
+        found = await get(client, "/namespaces/s3%3A%2F%2Fwarehouse/datasets/orders")
+        assert [field["name"] for field in found["fields"]] == ["email"]
+        assert (await state(client, {"description": "mended"})).status_code == 200
+        assert (await stated(client)).json()["entry"]["description"] == "mended"
+
+    with_client(tmp_path, scenario)
