@@ -4,7 +4,7 @@ import { alerts, jobAlerts } from "../src/model/alerts";
 import { buildColumnIndex, columnPath } from "../src/model/columnPath";
 import { engineOfDataset, engineOfJob } from "../src/model/engines";
 import { graphOf, sameShape, stateOf, subgraph, summariesOf, removeIdleJobs } from "../src/model/graph";
-import { truncateMiddle, shortName, displayText } from "../src/model/names";
+import { displayLines, truncateMiddle, shortName, displayText } from "../src/model/names";
 import { impactEdges, impactRows } from "../src/model/impact";
 import { datasetStatistics } from "../src/model/runStatistics";
 import { traceLineage } from "../src/model/trace";
@@ -81,11 +81,12 @@ describe("graph", () => {
 });
 
 test("engines are derived from integration and namespace", () => {
-  expect(["KAFKA_CONNECT", "spark", "Flink", "AIRFLOW", null].map(engineOfJob)).toEqual([
+  expect(["KAFKA_CONNECT", "spark", "Flink", "AIRFLOW", "GREAT_EXPECTATIONS", null].map(engineOfJob)).toEqual([
     "connect",
     "spark",
     "flink",
     "airflow",
+    "quality",
     "job",
   ]);
   expect(["kafka://a", "postgres://b", "file", "bigquery", "S3://c"].map((name) => engineOfDataset(name, []))).toEqual([
@@ -153,6 +154,12 @@ describe("column path", () => {
 });
 
 describe("names", () => {
+  test("displayLines keeps lines, and makes each safe", () => {
+    expect(displayLines("first\r\n\nse\u202Econd\n")).toBe("first\n\nse\ufffdcond");
+    expect(displayLines("x\n".repeat(100)).split("\n").length).toBe(41);
+    expect(displayLines({ not: "text" })).toBe('{"not":"text"}');
+  });
+
   test("displayText replaces invisible characters and cuts long names", () => {
     expect(displayText("a\u202Eb\u0007c")).toBe("a\ufffdb\ufffdc");
     expect(displayText("مرحبا 🎉 <b>")).toBe("مرحبا 🎉 <b>");

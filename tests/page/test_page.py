@@ -744,3 +744,12 @@ def test_metadata_is_edited_with_the_admin_key(visit, shop, tmp_path):
     form.get_by_role("button", name="Cancel").click()
     form.wait_for(state="detached")
     assert shop.get(f"/api/v1/metadata?nodeId={quote(SALES)}")["entry"]["description"] == "Orders, each once"
+
+
+def test_an_error_of_several_lines_is_shown_in_lines(browser, empty, contract):
+    event = run_event(JOB_NAMESPACE, etl_of(contract), "FAIL", run_id(1), datetime.now(UTC))
+    event["run"]["facets"]["errorMessage"] = facet(message="first rule\nsecond rule", programmingLanguage="PYTHON")
+    empty.send(event)
+    with visiting(browser, empty.url) as visit:
+        visit.open(node=ETL)
+        assert visit.page.locator(".failure strong").inner_text() == "first rule\nsecond rule"

@@ -4,7 +4,7 @@ import type { Symlink } from "./apiTypes";
 /** System that runs a job or stores a dataset, as far as the page has an icon for it. */
 export const ENGINES = [
   ...(["kafka", "connect", "flink", "spark", "iceberg", "s3", "postgres", "database", "file", "job"] as const),
-  ...(["trino", "duckdb", "dbt", "airflow", "dashboard", "model", "lake"] as const),
+  ...(["trino", "duckdb", "dbt", "airflow", "dashboard", "model", "lake", "quality"] as const),
 ] as const;
 export type Engine = (typeof ENGINES)[number];
 
@@ -26,6 +26,7 @@ export const ENGINE_NAMES: Readonly<Record<Engine, string>> = {
   dashboard: "dashboard",
   model: "model",
   lake: "lake table",
+  quality: "data quality check",
 };
 
 const ENGINE_BY_INTEGRATION: readonly [RegExp, Engine][] = [
@@ -33,6 +34,7 @@ const ENGINE_BY_INTEGRATION: readonly [RegExp, Engine][] = [
   [/flink/i, "flink"],
   [/spark/i, "spark"],
   [/trino|presto/i, "trino"],
+  [/great.?expectations|deequ|soda|data.?quality/i, "quality"],
   [/duckdb/i, "duckdb"],
   [/dbt/i, "dbt"],
   [/airflow/i, "airflow"],

@@ -2,6 +2,7 @@
 
 /** Characters after which a name is cut. */
 const MAX_LENGTH = 400;
+const MAX_LINES = 40;
 
 /** Control characters, zero-width characters and overrides of the text direction. */
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
@@ -12,6 +13,13 @@ export function displayText(text: unknown): string {
   const shortened = name.length > MAX_LENGTH ? `${name.slice(0, MAX_LENGTH)}…` : name;
   const clean = shortened.replace(INVISIBLE, "\ufffd");
   return clean.trim() === "" ? "(no name)" : clean;
+}
+
+/** Untrusted text of several lines made safe to display; each line as of `displayText`, at most `MAX_LINES`. */
+export function displayLines(text: unknown): string {
+  const lines = (typeof text === "string" ? text : displayText(text)).trim().split(/\r\n|[\n\r\u2028\u2029]/u);
+  const shown = lines.slice(0, MAX_LINES).map((line) => (line.trim() === "" ? "" : displayText(line)));
+  return [...shown, ...(lines.length > MAX_LINES ? ["…"] : [])].join("\n");
 }
 
 /** The last path segment of a dataset or job name. */

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { ENGINE_NAMES } from "../model/engines";
 import type { GraphNode } from "../model/graph";
-import { displayText } from "../model/names";
+import { displayLines, displayText } from "../model/names";
 import { favorites, toggleFavorite } from "../state/bookmarks";
 import { FOCUS_HOPS } from "../state/route";
 import { navigate, graph, diffStatuses, nodeIndexById, route, currentState } from "../state/store";
@@ -69,7 +69,7 @@ function NodeDetails({ node }: { readonly node: GraphNode }) {
             Also known as <bdi>{node.aliases.map(displayText).join(", ")}</bdi>
           </p>
         )}
-        {node.description && <p>{displayText(node.description)}</p>}
+        {node.description && <p class="lines">{displayLines(node.description)}</p>}
         <p>
           {node.tags.map((tag) => (
             <span class="tag" key={tag}>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useState } from "preact/hooks";
-import { displayText } from "../model/names";
+import { displayLines, displayText } from "../model/names";
 import type { Run } from "../model/runs";
 import { type RunEvent, datasetStatistics } from "../model/runStatistics";
 import { formatBytes, formatTime, formatNumber } from "./format";
@@ -28,7 +28,7 @@ export function RunDetails({ run }: { readonly run: Run }) {
       </p>
       {error?.message && (
         <div class="failure" role="note">
-          <strong>{displayText(error.message)}</strong>
+          <strong class="lines">{displayLines(error.message)}</strong>
           {error.stackTrace && <pre tabIndex={0}>{error.stackTrace}</pre>}
         </div>
       )}

@@ -27,6 +27,7 @@ export const ICONS: Readonly<Record<Engine | "lock" | "suspect" | "stream" | "gr
   // Columns of different height.
   duckdb: "M4 20V9M9 20V4M14 20v-8M19 20V6M3 20h18",
   // A model of models: boxes that build on each other.
+  quality: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM8.5 12l2.5 2.5 4.5-5",
   dbt: "M4 14h7v6H4zM13 14h7v6h-7zM8.5 4h7v6h-7zM7.5 14l3-4M16.5 14l-3-4",
   // A clock with a flow.
   airflow: "M4 12a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7v5l4 2",
