@@ -43,7 +43,7 @@ class MetadataEntry(WriteModel, extra="forbid"):
 
 
 class NodeMetadata(ResponseModel):
-    """What the metadata file and the page say about a node; other producers may say more."""
+    """Metadata of a node that users stated by a file or on the page; other producers may have stated more."""
 
     node_id: str
     namespace: str
