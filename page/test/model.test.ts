@@ -191,6 +191,21 @@ test("schemaChanges compares columns, nested ones by path", () => {
   ]);
 });
 
+test("datasetStatistics adds up nulls by column, and ignores what is none", () => {
+  const wrote = (columns: unknown) => ({
+    eventTime: "",
+    outputs: [
+      {
+        namespace: "n",
+        name: "t",
+        outputFacets: { outputStatistics: { rowCount: 3 }, lineageLab_writtenNulls: { columns } },
+      },
+    ],
+  });
+  const events = [wrote({ a: 1, b: 0, constructor: 2 }), wrote({ a: 2 }), wrote("x"), wrote(null), wrote({ a: "3", b: NaN })];
+  expect(datasetStatistics(events)[0].nulls).toEqual(new Map([["a", 3], ["constructor", 2]]));
+});
+
 test("datasetStatistics adds up the events of a run; missing figures stay null", () => {
   const output = (rowCount: number) => ({
     namespace: "n",
@@ -201,7 +216,7 @@ test("datasetStatistics adds up the events of a run; missing figures stay null",
     { eventTime: "", outputs: [output(2)] },
     { eventTime: "", outputs: [output(3)], inputs: [{ namespace: "n", name: "s" }] },
   ];
-  expect(datasetStatistics(events)).toEqual([{ direction: "output", dataset: "t", rows: 5, size: null }]);
+  expect(datasetStatistics(events)).toEqual([{ direction: "output", dataset: "t", rows: 5, size: null, nulls: new Map() }]);
 });
 
 test("alerts report failed jobs, services that are down and contract differences, errors first", () => {

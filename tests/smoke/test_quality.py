@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from infra.namespaces import JOB_NAMESPACE, TABLE_ORDERS, WAREHOUSE_NAMESPACE
+from infra.namespaces import JOB_NAMESPACE, TABLE_ORDERS, TABLE_SUPPLIER_STATS, WAREHOUSE_NAMESPACE
 from tests.page import screenshots
 from tests.page.browser import chromium, visiting
 
@@ -83,3 +83,15 @@ def test_a_rule_that_cannot_be_evaluated_is_not_met(lab, tmp_path):
     assert "no_such_column" in done.text
     assert latest_run(lab)["state"] == "FAILED"
     assert check(lab).status == 0
+
+
+def test_a_batch_run_reports_the_nulls_that_it_wrote(lab):
+    assert lab.lab("run", "supplier_stats").status == 0
+    jobs = lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs", limit=1000)["jobs"]
+    (run,) = [job["latestRun"]["id"] for job in jobs if job["name"].endswith(".lake_sales_supplier_stats")]
+    (end,) = [e for e in lab.api("/api/v1/events/lineage", run=run)["events"] if e["eventType"] == "COMPLETE"]
+    (written,) = end["outputs"]
+    found = written["outputFacets"]["lineageLab_writtenNulls"]
+    table = lab.table(TABLE_SUPPLIER_STATS)
+    assert found["columns"] == {name: table.column(name).null_count for name in table.column_names}
+    assert found["rowCount"] == written["outputFacets"]["outputStatistics"]["rowCount"]

@@ -28,7 +28,7 @@ from lineagelab_spark.plan import PlanLineage, derive_tree, opaque
 from lineagelab_spark.runs import Failure
 from lineagelab_spark.write_commands import ENCLOSING, UnsupportedWriteError, WriteCommand
 from lineagelab_spark.write_events import WriteRun, Written
-from lineagelab_spark.written_rows import rows_written
+from lineagelab_spark.written_rows import rows_written, with_nulls
 
 MAX_VARIANTS = 64
 """Limit of distinct lineages kept per job: writes of one application to one table are one job with all their edges."""
@@ -193,11 +193,15 @@ class BatchObserver:
         return opaque(len(plan.sources), "a plan that cannot be derived"), plan.sources
 
     def _written(self, execution: JavaObject, command: WriteCommand, began: int) -> dict[Dataset, Written]:
+        if command.dataset is None:
+            return {}
+        found = Written()
         with self.warnings.log_exceptions(f"cannot count the rows written to {command.table}"):
-            if command.dataset is not None:
-                application = str(self._spark.sparkContext.applicationId)
-                return {command.dataset: rows_written(execution, command.jvm_table, application, began)}
-        return {}
+            application = str(self._spark.sparkContext.applicationId)
+            found = rows_written(execution, command.jvm_table, application, began)
+            with self.warnings.log_exceptions(f"cannot count the nulls written to {command.table}"):
+                found = with_nulls(found, command.jvm_table, application, began)
+        return {command.dataset: found}
 
     def _emit(
         self,

@@ -16,6 +16,11 @@ INTEGRATION = "SPARK"
 JOB_TYPE = "SQL_JOB"
 """Job type that OpenLineage's Spark agent uses for Spark SQL plans."""
 
+WRITTEN_NULLS = "lineageLab_writtenNulls"
+"""Facet of an output: `rowCount`, the rows that the run has written, and `columns`, their nulls by column."""
+
+_WRITTEN_NULLS_SCHEMA = "urn:lineage-lab:schemas:WrittenNullsOutputDatasetFacet:1"
+
 
 @dataclass(frozen=True)
 class Datasets:
@@ -77,11 +82,16 @@ def job_type(processing: str, **more: object) -> Json:
     return WRITER.facet("jobType", processingType=processing, integration=INTEGRATION, jobType=JOB_TYPE, **more)
 
 
-def with_output_statistics(output: Json, rows: int | None, size: int | None = None) -> Json:
-    """Return an output with the rows, and bytes, that were written; unchanged if the rows are not known."""
+def with_output_statistics(
+    output: Json, rows: int | None, size: int | None = None, nulls: Mapping[str, int] | None = None
+) -> Json:
+    """Return an output with what was written: rows, bytes, nulls by column; unchanged if the rows are not known."""
     if rows is None:
         return output
-    return {**output, "outputFacets": {"outputStatistics": WRITER.facet("outputStatistics", rowCount=rows, size=size)}}
+    facets = {"outputStatistics": WRITER.facet("outputStatistics", rowCount=rows, size=size)}
+    if nulls:
+        facets[WRITTEN_NULLS] = WRITER.facet(_WRITTEN_NULLS_SCHEMA, rowCount=rows, columns=dict(nulls))
+    return {**output, "outputFacets": facets}
 
 
 def _dataset_facets(dataset: Dataset, fields: Mapping[str, str]) -> Json:

@@ -2,7 +2,7 @@
 """OpenLineage run events of single writes of a batch application. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lineagelab_common.events import Json
 from lineagelab_common.identifiers import timestamp
@@ -27,10 +27,11 @@ class WriteRun(SparkRun):
 
 @dataclass(frozen=True)
 class Written:
-    """Rows and bytes that a write has added to its sink; None where they are not known."""
+    """What a write has added to its sink: rows, bytes, and nulls by column; None, or no column, where unknown."""
 
     rows: int | None = None
     size: int | None = None
+    nulls: Mapping[str, int] = field(default_factory=dict)
 
 
 def event(
@@ -65,4 +66,4 @@ def event(
 
 def _with_statistics(output: Json, written: Mapping[Dataset, Written]) -> Json:
     found = written.get(Dataset(output["namespace"], output["name"]), Written())
-    return events.with_output_statistics(output, found.rows, found.size)
+    return events.with_output_statistics(output, found.rows, found.size, found.nulls)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows and bytes that a batch write has added, from Iceberg's snapshot or from Spark's metrics."""
+"""Rows, bytes and nulls that a batch write has added, from Iceberg's snapshot or from Spark's metrics."""
+
+from dataclasses import replace
 
 from lineagelab_spark.java import JavaObject, kind_of, option
+from lineagelab_spark.null_counts import null_counts
 from lineagelab_spark.write_events import Written
 
 
@@ -14,19 +17,34 @@ def rows_written(execution: JavaObject, iceberg: JavaObject | None, application:
         application: id of the Spark application, which Iceberg stores in snapshots.
         began: when the execution began, in milliseconds since 1970.
     """
-    return _of_metrics(execution) if iceberg is None else _of_snapshot(iceberg, application, began)
-
-
-def _of_snapshot(table: JavaObject, application: str, began: int) -> Written:
-    """Read the current snapshot, if this application has committed it since the write began."""
-    table.refresh()
-    snapshot = table.currentSnapshot()
-    if snapshot is None or int(snapshot.timestampMillis()) < began:
+    if iceberg is None:
+        return _of_metrics(execution)
+    iceberg.refresh()
+    snapshot = _own_snapshot(iceberg, application, began)
+    if snapshot is None:
         return Written()
     summary = snapshot.summary()
-    if summary.get("spark.app.id") != application:
-        return Written()
-    return Written(int(summary.get("added-records") or 0), int(summary.get("added-files-size") or 0))
+    rows, size = int(summary.get("added-records") or 0), int(summary.get("added-files-size") or 0)
+    return Written(rows, size)
+
+
+def with_nulls(written: Written, iceberg: JavaObject | None, application: str, began: int) -> Written:
+    """Return what `rows_written` has returned with the nulls that were added, if the sink has metrics of them.
+
+    Apart from it, because it reads files of the table: rows are known also where that fails.
+    """
+    if iceberg is None or not written.rows:
+        return written
+    snapshot = _own_snapshot(iceberg, application, began)
+    return written if snapshot is None else replace(written, nulls=null_counts(iceberg, snapshot))
+
+
+def _own_snapshot(table: JavaObject, application: str, began: int) -> JavaObject | None:
+    """Return the current snapshot, if this application has committed it since the write began."""
+    snapshot = table.currentSnapshot()
+    if snapshot is None or int(snapshot.timestampMillis()) < began:
+        return None
+    return snapshot if snapshot.summary().get("spark.app.id") == application else None
 
 
 def _of_metrics(execution: JavaObject) -> Written:

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { displayLines, displayText } from "../model/names";
 import type { Run } from "../model/runs";
-import { type RunEvent, datasetStatistics } from "../model/runStatistics";
+import { type DatasetStatistics, type RunEvent, datasetStatistics } from "../model/runStatistics";
 import { formatBytes, formatTime, formatNumber } from "./format";
 import { Table } from "./components";
 import { useResource } from "./useResource";
@@ -41,6 +41,7 @@ export function RunDetails({ run }: { readonly run: Run }) {
               <>
                 {row.direction === "input" ? "read " : "wrote "}
                 <bdi>{displayText(row.dataset)}</bdi>
+                {row.nulls.size > 0 && <small class="nulls">{nullsText(row)}</small>}
               </>,
               row.rows === null ? "–" : formatNumber(row.rows),
               formatBytes(row.size),
@@ -51,6 +52,18 @@ export function RunDetails({ run }: { readonly run: Run }) {
       <Events found={found.value} />
     </div>
   );
+}
+
+const MAX_COLUMNS = 8;
+
+/** Columns with nulls, most of them first: `nulls: price 12 (30 %), supplier 1`. */
+function nullsText({ nulls, rows }: DatasetStatistics): string {
+  const columns = [...nulls].sort(([, one], [, other]) => other - one);
+  const texts = columns.slice(0, MAX_COLUMNS).map(([column, count]) => {
+    const share = rows !== null && rows > 0 ? ` (${formatNumber(Math.round((100 * count) / rows))} %)` : "";
+    return `${displayText(column)} ${formatNumber(count)}${share}`;
+  });
+  return `nulls: ${texts.join(", ")}${columns.length > MAX_COLUMNS ? ", …" : ""}`;
 }
 
 function Events({

@@ -4,6 +4,7 @@
 Spark and its listener are real; events go to an endpoint of the test.
 """
 
+import random
 import threading
 
 import pytest
@@ -15,6 +16,7 @@ from lineagelab_common.spool import Spool
 from lineagelab_spark import batch_lineage, execution_listener
 from lineagelab_spark.batch_lineage import observe
 from lineagelab_spark.driver_settings import DriverSettings
+from tests.openlineage_schemas import conformance_errors
 from tests.unit.integrations.lineage_endpoint import TAKEN, answering
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
@@ -350,3 +352,57 @@ def test_session_of_spark_connect_is_refused():
 
     with pytest.raises(TypeError, match="OpenLineage's agent on the server"):
         observe(ConnectSession(), "shop", "http://127.0.0.1:1")
+
+
+def nulls_of(event):
+    (written,) = event["outputs"]
+    return written["outputFacets"].get("lineageLab_writtenNulls", {}).get("columns")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_write_counts_the_nulls_that_it_has_added(observed, seed):
+    """Also those of a second write, which are not added to those of the first one."""
+    dice = random.Random(seed)
+    table = "CREATE TABLE lake.batch.t (k int, n string, s struct<a: int>, l array<int>) USING iceberg"
+    observed.spark.sql(table)
+    frames = []
+    for _ in range(2):
+        rows = [(dice.choice([None, 1]), dice.choice([None, "x"]), (1,), [1]) for _ in range(dice.randint(1, 40))]
+        schema = "k int, n string, s struct<a: int>, l array<int>"
+        frames.append((rows, observed.spark.createDataFrame(rows, schema).repartition(3)))
+        frames[-1][1].writeTo("lake.batch.t").append()
+    for event, (rows, _) in zip(observed.ends(), frames, strict=True):
+        (written,) = event["outputs"]
+        assert conformance_errors(event) == []
+        assert written["outputFacets"]["outputStatistics"]["rowCount"] == len(rows)
+        expected = {name: sum(row[place] is None for row in rows) for place, name in enumerate("kn")}
+        assert nulls_of(event) == expected, "nested columns have no metrics of their own"
+
+
+def test_columns_without_metrics_have_no_count(observed, source):
+    observed.spark.sql(
+        "CREATE TABLE lake.batch.t (k int, n string) USING iceberg"
+        " TBLPROPERTIES ('write.metadata.metrics.column.n' = 'none')"
+    )
+    source.select("k", "n").writeTo("lake.batch.t").append()
+    (end,) = observed.ends()
+    assert nulls_of(end) == {"k": 0}
+
+
+def test_a_file_has_no_counts(observed, source):
+    source.select("k").write.parquet(observed.path("target"))
+    (end,) = observed.ends()
+    assert nulls_of(end) is None
+
+
+def test_rows_are_reported_where_nulls_cannot_be_read(observed, source, monkeypatch, caplog):
+    def unreadable(*_):
+        raise OSError("no such manifest")
+
+    monkeypatch.setattr("lineagelab_spark.written_rows.null_counts", unreadable)
+    observed.spark.sql("CREATE TABLE lake.batch.t (k int) USING iceberg")
+    source.select("k").writeTo("lake.batch.t").append()
+    (end,) = observed.ends()
+    assert end["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 2
+    assert nulls_of(end) is None
+    assert "cannot count the nulls written to lake.batch.t" in caplog.text
