@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Hive Metastore with an embedded database, for tests."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -40,7 +41,7 @@ def running_metastore(folder: Path, port: int) -> Iterator[str]:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=folder,
-            env={"PATH": "/usr/bin:/bin", "METASTORE_CONF_DIR": str(folder)},
+            env={**os.environ, "METASTORE_CONF_DIR": str(folder)},
         )
     try:
         deadline = time.monotonic() + START_SECONDS
