@@ -21,6 +21,14 @@ def write_options(run_id: str) -> dict[str, str]:
     return {f"snapshot-property.{RUN_ID_PROPERTY}": run_id}
 
 
+@dataclass(frozen=True)
+class Added:
+    """Rows that snapshots have added, and these snapshots."""
+
+    rows: int
+    snapshots: list[JavaObject]
+
+
 @dataclass
 class AddedRowsCounter:
     """Counter of the rows that a run has added to a table since the last call.
@@ -33,9 +41,10 @@ class AddedRowsCounter:
     started: int
     _counted: frozenset[int] = field(default_factory=frozenset)
 
-    def since_last(self, table: JavaObject) -> int:
-        """Return the rows added by snapshots not counted before. `table` is an Iceberg `Table`."""
+    def since_last(self, table: JavaObject) -> "Added":
+        """Return what snapshots not counted before have added. `table` is an Iceberg `Table`."""
         rows = 0
+        snapshots: list[JavaObject] = []
         seen: set[int] = set()
         snapshot = table.currentSnapshot()
         while snapshot is not None and len(seen) < MAX_SNAPSHOTS:
@@ -43,12 +52,14 @@ class AddedRowsCounter:
             if number in self._counted or snapshot.timestampMillis() < self.started - CLOCK_SKEW_MILLISECONDS:
                 break
             seen.add(number)
-            rows += self._rows(snapshot.summary())
+            if added := self._rows(snapshot.summary()):
+                rows += added
+                snapshots.append(snapshot)
             parent = snapshot.parentId()
             snapshot = table.snapshot(parent) if parent is not None else None
         # Keep all of them, not only the newest: after a rollback, an older one ends the loop.
         self._counted = frozenset(seen) or self._counted
-        return rows
+        return Added(rows, snapshots)
 
     def _rows(self, summary: Mapping[str, str]) -> int:
         ours = summary is not None and summary.get(RUN_ID_PROPERTY) == self.run_id

@@ -200,7 +200,7 @@ class BatchObserver:
             application = str(self._spark.sparkContext.applicationId)
             found = rows_written(execution, command.jvm_table, application, began)
             with self.warnings.log_exceptions(f"cannot count the nulls written to {command.table}"):
-                found = with_nulls(found, command.jvm_table, application, began)
+                found = with_nulls(found, self._spark._jvm, command.jvm_table, application, began)
         return {command.dataset: found}
 
     def _emit(

@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nulls that a write has added to the columns of an Iceberg table, from the metrics of its files, without a query."""
 
+from collections.abc import Sequence
+
+from py4j.java_gateway import JavaPackage
+
 from lineagelab_spark.java import JavaObject
 
 MAX_FILES = 200
 """Files of one snapshot whose metrics are read, about 1 ms each."""
 
+MAX_SNAPSHOTS = 20
+"""Snapshots whose files are read for one event: six for a window of 30 s with a batch every 5 s."""
 
-def null_counts(table: JavaObject, snapshot: JavaObject) -> dict[str, int]:
+
+def null_counts_of_all(jvm: JavaObject, table: JavaObject, snapshots: Sequence[JavaObject]) -> dict[str, int]:
+    """Return `null_counts` over snapshots: of columns that all of them have; empty for more than `MAX_SNAPSHOTS`."""
+    if not 0 < len(snapshots) <= MAX_SNAPSHOTS:
+        return {}
+    counts = [null_counts(jvm, table, snapshot) for snapshot in snapshots]
+    return {name: sum(each[name] for each in counts) for name in counts[0] if all(name in each for each in counts)}
+
+
+def null_counts(jvm: JavaObject, table: JavaObject, snapshot: JavaObject) -> dict[str, int]:
     """Return top-level column -> nulls in the files that a snapshot has added.
 
     Columns without metrics in one of the files are left out: nested ones, those with the metrics mode `none`, and those
     after the first 100. Empty for a snapshot with more than `MAX_FILES` files.
 
     Args:
+        jvm: of the session.
         table: Iceberg `Table`.
         snapshot: one of its snapshots.
     """
@@ -21,7 +37,7 @@ def null_counts(table: JavaObject, snapshot: JavaObject) -> dict[str, int]:
         return {}
     columns = {int(column.fieldId()): str(column.name()) for column in table.schema().columns()}
     totals = dict.fromkeys(columns, 0)
-    files = snapshot.addedDataFiles(table.io()).iterator()
+    files = _added_files(jvm, table, snapshot).iterator()
     while files.hasNext():
         counts = files.next().nullValueCounts()
         for identity in list(totals):
@@ -31,3 +47,10 @@ def null_counts(table: JavaObject, snapshot: JavaObject) -> dict[str, int]:
             else:
                 totals[identity] += int(found)
     return {columns[identity]: nulls for identity, nulls in totals.items()}
+
+
+def _added_files(jvm: JavaObject, table: JavaObject, snapshot: JavaObject) -> JavaObject:
+    changes = jvm.org.apache.iceberg.SnapshotChanges
+    if isinstance(changes, JavaPackage):  # no such class, in Iceberg before 1.12
+        return snapshot.addedDataFiles(table.io())
+    return changes.builderFor(table).snapshot(snapshot).build().addedDataFiles()

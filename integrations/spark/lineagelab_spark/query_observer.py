@@ -19,6 +19,7 @@ from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.driver_settings import DriverSettings
 from lineagelab_spark.lifecycle import EventType, Lifecycle, RunPhase
+from lineagelab_spark.null_counts import null_counts_of_all
 from lineagelab_spark.progress import Window, rows_read
 from lineagelab_spark.run_events import QueryRun, Statistics
 from lineagelab_spark.runs import Failure
@@ -254,19 +255,25 @@ class QueryObserver:
         read: dict[Dataset, int] = {}
         with self.warnings.log_exceptions("cannot count the rows that its streams have read"):
             read = rows_read(window, self._writes.streams())
-        return Statistics(window, self._window_began - began, read, self._rows_written(window))
+        return Statistics(window, self._window_began - began, read, *self._written(window))
 
-    def _rows_written(self, window: Window) -> dict[Dataset, int]:
+    def _written(self, window: Window) -> tuple[dict[Dataset, int], dict[Dataset, dict[str, int]]]:
+        """Return rows, and nulls by column, that the window has written to each dataset, where known."""
         sinks = self._writes.sinks
         with self._lock:
             added = dict(self._added)
         if not added:
             is_known = len(sinks) == 1 and window.written is not None
-            return {sink.dataset: window.written or 0 for sink in sinks.values()} if is_known else {}
-        found: dict[Dataset, int] = {}
+            return {sink.dataset: window.written or 0 for sink in sinks.values()} if is_known else {}, {}
+        rows: dict[Dataset, int] = {}
+        nulls: dict[Dataset, dict[str, int]] = {}
         # Tables of a first batch that is still being written are counted once their sink is known.
         for table in added.keys() & sinks.keys():
             with self.warnings.log_exceptions(f"cannot count the rows added to {table}"):
-                iceberg = frames.iceberg_table(self._writes.sessions[table], table)
-                found[sinks[table].dataset] = added[table].since_last(iceberg)
-        return found
+                session = self._writes.sessions[table]
+                iceberg = frames.iceberg_table(session, table)
+                found = added[table].since_last(iceberg)
+                rows[sinks[table].dataset] = found.rows
+                with self.warnings.log_exceptions(f"cannot count the nulls added to {table}"):
+                    nulls[sinks[table].dataset] = null_counts_of_all(session._jvm, iceberg, found.snapshots)
+        return rows, nulls

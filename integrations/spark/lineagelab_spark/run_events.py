@@ -35,12 +35,14 @@ class Statistics:
     Attributes:
         seconds: duration of the window.
         read, written: rows by dataset, where known.
+        nulls: by written dataset and column, where known.
     """
 
     window: Window
     seconds: float
     read: Mapping[Dataset, int] = field(default_factory=dict)
     written: Mapping[Dataset, int] = field(default_factory=dict)
+    nulls: Mapping[Dataset, Mapping[str, int]] = field(default_factory=dict)
 
 
 WINDOW_FACET = "lineageLab_streamingWindow"
@@ -123,5 +125,9 @@ def _with_rows_read(dataset: Json, statistics: Statistics | None) -> Json:
 
 
 def _with_rows_written(dataset: Json, statistics: Statistics | None) -> Json:
-    rows = statistics.written.get(Dataset(dataset["namespace"], dataset["name"])) if statistics else None
-    return events.with_output_statistics(dataset, rows)
+    if statistics is None:
+        return dataset
+    identity = Dataset(dataset["namespace"], dataset["name"])
+    return events.with_output_statistics(
+        dataset, statistics.written.get(identity), nulls=statistics.nulls.get(identity)
+    )

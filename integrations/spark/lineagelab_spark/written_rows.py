@@ -28,7 +28,7 @@ def rows_written(execution: JavaObject, iceberg: JavaObject | None, application:
     return Written(rows, size)
 
 
-def with_nulls(written: Written, iceberg: JavaObject | None, application: str, began: int) -> Written:
+def with_nulls(written: Written, jvm: JavaObject, iceberg: JavaObject | None, application: str, began: int) -> Written:
     """Return what `rows_written` has returned with the nulls that were added, if the sink has metrics of them.
 
     Apart from it, because it reads files of the table: rows are known also where that fails.
@@ -36,7 +36,7 @@ def with_nulls(written: Written, iceberg: JavaObject | None, application: str, b
     if iceberg is None or not written.rows:
         return written
     snapshot = _own_snapshot(iceberg, application, began)
-    return written if snapshot is None else replace(written, nulls=null_counts(iceberg, snapshot))
+    return written if snapshot is None else replace(written, nulls=null_counts(jvm, iceberg, snapshot))
 
 
 def _own_snapshot(table: JavaObject, application: str, began: int) -> JavaObject | None:

@@ -231,6 +231,33 @@ def test_query_that_fails_before_its_first_write_has_inputs(stream: Stream, serv
         assert (names(event["inputs"]), event["outputs"]) == (["source"], [])
 
 
+def nulls_written(events: list[Event]) -> dict[str, int]:
+    """Return the sums over the windows of a run, by column."""
+    facets = [output.get("outputFacets", {}) for event in events for output in event["outputs"]]
+    columns = [facet["lineageLab_writtenNulls"]["columns"] for facet in facets if "lineageLab_writtenNulls" in facet]
+    return {name: sum(each[name] for each in columns) for name in columns[0]}
+
+
+def test_nulls_of_all_batches_of_a_run_are_counted(stream: Stream, service: Service, lineage: Make) -> None:
+    stream.add(100, 200)
+    made = lineage(interval=1)
+    frame = stream.frame().select("id", F.when(F.col("price") > 2, F.col("price")).alias("price"))
+
+    def append(batch: DataFrame, _: int, outputs: BatchOutputs) -> None:
+        outputs.append(batch, TABLE)
+
+    query = made.foreach_batch(stream.writer("nulls", frame), append)
+    query.processAllAvailable()
+    service.wait_for_kind("nulls", "RUNNING", 2)
+    stream.add(1, 300)
+    query.processAllAvailable()
+    query.stop()
+    made.close()
+
+    assert stream.rows(TABLE) == 7
+    assert nulls_written(service.of("nulls")) == {"id": 0, "price": 3}
+
+
 def test_batch_function_has_columns_row_counts_and_no_written_table_as_input(
     stream: Stream, service: Service, lineage: Make
 ) -> None:
