@@ -1,21 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each kind of catalog: Glue as moto implements it, a real Hive Metastore, Iceberg tables in that metastore."""
 
+import itertools
 import socket
 import threading
+import time
 
 import boto3
 import pyarrow as pa
 import pytest
-from hive_metastore.ttypes import Database, FieldSchema, SerDeInfo, StorageDescriptor
+from hive_metastore.ttypes import (
+    Database,
+    FieldSchema,
+    LockState,
+    SerDeInfo,
+    ShowLocksRequest,
+    StorageDescriptor,
+)
 from hive_metastore.ttypes import Table as HiveTable
 from metastore_process import running_metastore
 from moto import mock_aws
 from pyiceberg.catalog.hive import HiveCatalog
-from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.schema import Schema
 from pyiceberg.types import LongType, NestedField
 
+from lineagelab_catalog.changes import changes_of
 from lineagelab_catalog.facts import Facts, TableFacts, dataset_of_location
 from lineagelab_catalog.glue_tables import GlueTables
 from lineagelab_catalog.hive_tables import Connection, HiveTables
@@ -24,7 +33,6 @@ from lineagelab_catalog.publish import publish
 from lineagelab_catalog.tables import CatalogError
 
 PREFIX = "lineage-lab."
-ROWS = 5
 OWNERS = '[{"name":"Größe"}]'
 COLUMNS = Schema(NestedField(1, "id", LongType(), required=False))
 
@@ -247,29 +255,51 @@ def test_a_catalog_that_does_not_respond_is_said(kind):
         list(kind("thrift://127.0.0.1:1").labels())
 
 
+def changed_by(backend, location, between):
+    """Change a table; `between(n)` is called when its state is read for the n-th time, before the change is made."""
+    calls = itertools.count(1)
+
+    def changes(table):
+        between(next(calls))
+        return changes_of(about(location, tags="{}"), PREFIX, table.properties, table.comment)
+
+    assert list(backend.catalog.labels()) == ["sales.orders"]
+    assert backend.catalog.update("sales.orders", changes)
+    assert own(backend.read("orders")[0]) == {f"{PREFIX}tags": "{}"}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [Iceberg, IcebergInHive])
-def test_no_commit_of_a_writer_is_lost(kind, uri, tmp_path):
-    """A writer appends while properties change: every row is there at the end, and the last properties."""
+def test_a_commit_after_the_table_was_read_is_kept(kind, uri, tmp_path):
     backend = kind(tmp_path, uri)
     location = backend.make("orders")
-    appended = []
+    changed_by(backend, location, lambda call: backend.append("orders", call) if call == 1 else None)
+    assert backend.rows("orders") == [1]
 
-    def write():
-        while len(appended) < ROWS:
-            try:
-                backend.append("orders", len(appended))
-            except CommitFailedException:
-                continue
-            appended.append(len(appended))
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    written = 0
-    while writer.is_alive():
-        written += len(publish(backend.catalog, facts(about(location, tags=str(written)))).updated)
+@pytest.mark.slow
+def test_a_commit_waits_until_the_parameters_are_changed(uri, tmp_path):
+    """The second reading is that under the lock; a commit that begins then would be lost without it."""
+    backend = IcebergInHive(tmp_path, uri)
+    location = backend.make("orders")
+    writer = threading.Thread(target=backend.append, args=("orders", 7))
+
+    def commit_begins(call):
+        if call == 2:
+            writer.start()
+            assert waits_for_lock(uri), "the writer did not wait"
+
+    changed_by(backend, location, commit_begins)
     writer.join()
-    assert written > 1, "the two were not concurrent"
-    publish(backend.catalog, facts(about(location, tags="last")))
-    assert backend.rows("orders") == appended == list(range(ROWS))
-    assert own(backend.read("orders")[0]) == {f"{PREFIX}tags": "last"}
+    assert backend.rows("orders") == [7]
+    assert own(backend.read("orders")[0]) == {f"{PREFIX}tags": "{}"}
+
+
+def waits_for_lock(uri, seconds=60):
+    """Return whether somebody waits for a lock of the metastore within a time."""
+    deadline = time.monotonic() + seconds
+    with Connection(uri) as client:
+        while time.monotonic() < deadline:
+            if any(lock.state == LockState.WAITING for lock in client.show_locks(ShowLocksRequest()).locks):
+                return True
+    return False
