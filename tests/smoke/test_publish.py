@@ -43,7 +43,7 @@ def test_old_metadata_files_are_deleted_as_the_table_demands(lab, described):
     table = lab.stores.iceberg_table(TABLE_ORDERS)
     assert table.properties["write.metadata.delete-after-commit.enabled"] == "true"
     bucket, _, prefix = table.location().removeprefix("s3://").partition("/")
-    listed = lab.stores.s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/metadata/")["Contents"]
+    listed = lab.stores.s3().list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/metadata/")["Contents"]
     kept = {entry.metadata_file for entry in table.metadata.metadata_log} | {table.metadata_location}
     found = {f"s3://{bucket}/{each['Key']}" for each in listed if each["Key"].endswith(".metadata.json")}
     assert found <= kept
