@@ -50,6 +50,7 @@ def test_old_metadata_files_are_deleted_as_the_table_demands(lab, described):
 
 
 def test_a_second_time_nothing_is_committed(lab, described):
+    await_delivery(lab.stores)  # until then, orders_etl commits
     before = lab.stores.iceberg_table(TABLE_ORDERS).metadata_location
     done = lab.lab("lineage", "publish")
     assert (done.status, "updated" in done.text) == (0, False), done.text
