@@ -40,6 +40,7 @@ def test_a_table_has_its_facts_as_properties(lab, described):
 
 def test_old_metadata_files_are_deleted_as_the_table_demands(lab, described):
     assert "Warning" not in described
+    await_delivery(lab.stores)  # until then, orders_etl commits
     table = lab.stores.iceberg_table(TABLE_ORDERS)
     assert table.properties["write.metadata.delete-after-commit.enabled"] == "true"
     bucket, _, prefix = table.location().removeprefix("s3://").partition("/")
