@@ -15,8 +15,7 @@ import typer
 from infra import credentials
 from infra.cli.console import DEFAULT_STACK, StackOption, out
 from infra.cli.foreground import run_in_foreground
-from infra.cli.lineage_client import GRAPH_PATH, UrlOption, get_json
-from infra.cli.lineage_metadata import tags_of
+from infra.cli.lineage_client import GRAPH_PATH, SUMMARIES_PATH, UrlOption, get_json
 from infra.cli.lineage_service import service_of
 from infra.cli.stack import Stack
 from infra.errors import LabError
@@ -25,7 +24,7 @@ from infra.project import ENVIRONMENT_FILE, PROJECT, command_path
 from infra.services import iceberg_catalog
 from infra.toolchain import Artifacts, venvs
 from infra.toolchain.progress import PlainProgress
-from lineage.checks.metadata import catalog_facts
+from lineage.checks.metadata import carried_tags, catalog_facts, tagged_columns
 
 _MODULE = "lineagelab_catalog"
 _TYPES = ("iceberg", "glue", "hive")
@@ -46,7 +45,8 @@ def publish(
     """Write owners, descriptions, tags and inputs of datasets to the tables of a catalog, as properties."""
     if kind not in _TYPES:
         raise LabError(f"{kind!r} is not a type of catalog; choose from {', '.join(_TYPES)}")
-    lab = None if url and (uri or facts or kind != "iceberg") else Stack(stack, Artifacts.open())
+    is_own = kind == "iceberg" and not uri  # the catalog of the lab
+    lab = Stack(stack, Artifacts.open()) if url is None or (is_own and facts is None) else None
     if kind == "hive" and not uri and facts is None:
         raise LabError("no metastore was named; add --uri thrift://host:9083")
     service = url or (service_of(lab) if lab else "")
@@ -55,15 +55,16 @@ def publish(
         facts.write_text(document + "\n", encoding="utf-8")
         out.print(f"wrote {facts}", markup=False)
         return
-    if kind == "iceberg" and not uri and lab is not None:
+    variables: dict[str, str] = {}
+    if is_own and lab is not None:
         uri = lab.endpoints().get(iceberg_catalog.NAME, "")
         if not uri:
             raise LabError(f"the lab of stack {stack} has no Iceberg catalog; name another one with --uri")
+        # The client deletes old metadata files of tables. Another catalog must not get the credentials of the lab.
+        variables = credentials.read(lab.root / ENVIRONMENT_FILE)
     artifacts = lab.artifacts if lab else Artifacts.open()
     artifacts.setup(frozenset({venvs.CATALOG.name}), PlainProgress(sys.stderr))
     words = ["--type", kind, "--uri", uri, "--name", name, *(["--dry-run"] if dry_run else [])]
-    # Those of the lab are for its own catalog: the old metadata files of a table are deleted by the client.
-    variables = credentials.read(lab.root / ENVIRONMENT_FILE) if lab and kind == "iceberg" else {}
     environment = {**os.environ, **variables, "PYTHONPATH": command_path(PROJECT)}
     with NamedTemporaryFile("w", encoding="utf-8", suffix=".json") as file:
         file.write(document)
@@ -79,8 +80,8 @@ def facts_of(service: str) -> dict[str, Any]:
     Raises:
         LabError: the service does not respond.
     """
-    _, carried = tags_of(service, None)
     graph = get_json(service, GRAPH_PATH)
+    carried = carried_tags(tagged_columns(get_json(service, SUMMARIES_PATH)), graph["columns"])
     rows = [
         row
         for namespace in sorted({row["namespace"] for row in graph["datasets"]})

@@ -9,7 +9,7 @@ from test_lineage_commands import JSON, dataset, event, events, run_lineage
 
 from infra import credentials
 from infra.cli.lineage_administration import KEY_VARIABLE
-from infra.project import CREDENTIALS_FILE, NAME
+from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, NAME
 from lineage.access.keys import ADMIN_TOKEN_FILE, add_key
 from lineage.access.scopes import Scope
 from lineage.checks.http_client import KEY_VARIABLE as READ_KEY_VARIABLE
@@ -218,3 +218,22 @@ def test_what_is_described_is_printed_as_a_file_that_describes_it_again(service,
     assert load_metadata(text) == load_metadata(file.read_text())
     assert run_lineage("describe", printed, "--stack", STACK)[0] == 0
     assert run_lineage("metadata", "--stack", STACK)[1] == text
+
+
+def test_another_catalog_gets_no_credentials_of_the_lab(service, lab, monkeypatch):
+    """Run without the program that writes to the catalog, whose environment is looked at."""
+    environments = []
+
+    def run(words, environment):
+        environments.append(environment)
+        return 0
+
+    monkeypatch.setattr("infra.cli.lineage_publish.run_in_foreground", run)
+    monkeypatch.setattr("infra.toolchain.Artifacts.setup", lambda *_: None)
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    (lab / ENVIRONMENT_FILE).write_text(credentials.render({"AWS_SECRET_ACCESS_KEY": "of the lab"}))
+    code, _, error = run_lineage("publish", "--uri", "https://catalog.example.org", "--stack", STACK)
+    assert (code, error) == (0, "")
+    assert "AWS_SECRET_ACCESS_KEY" not in environments[0]
+    code, _, error = run_lineage("publish", "--stack", STACK)
+    assert (code, "has no Iceberg catalog" in error.replace("\n", " ")) == (2, True)
