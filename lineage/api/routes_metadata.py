@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Routes of the metadata that users state, by a file or on the page: read, and replaced with an admin key."""
 
-import time
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Annotated
@@ -27,16 +26,13 @@ from lineage.checks.metadata.events import PRODUCER
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
 from lineage.events.timestamps import format_time
-from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.descriptive_facets import DescriptiveFacets, producer_name
-from lineage.graph.job_record import JobRecord
 from lineage.marquez.node_ids import NodeRef, node_id
 from lineage.service import Service
 
 router = APIRouter(prefix="/api/v1")
 
 PATH = "/metadata"
-_MICROSECOND = 1_000
 _NODES_PER_SLICE = 500
 
 EntryBody = Annotated[schemas.MetadataEntry, Depends(body_of(schemas.MetadataEntry))]
@@ -79,7 +75,7 @@ async def put_metadata(
         raise ApiError(412, "changed_meanwhile", message, {"nodeId": node_id(identity)})
     stated = described_of_entry(identity, entry.model_dump(mode="json"))
     if stated != current:
-        await write.store(*metadata_events(Metadata((stated,)), format_time(_time_after(write.service, identity))))
+        await write.store(*metadata_events(Metadata((stated,)), format_time(write.events.time_after_node(identity))))
     return _response(_stated(write.service, identity))
 
 
@@ -112,12 +108,9 @@ def _identity(node: NodeRef) -> DatasetId | JobId:
     return node.column.dataset
 
 
-def _record(service: Service, node: DatasetId | JobId) -> DatasetRecord | JobRecord:
-    return service.lineage.datasets[node] if isinstance(node, DatasetId) else service.lineage.jobs[node]
-
-
 def _stated(service: Service, node: DatasetId | JobId) -> Described:
-    return described_by(node, _stated_by_users(_record(service, node).facets))
+    record = service.lineage.datasets[node] if isinstance(node, DatasetId) else service.lineage.jobs[node]
+    return described_by(node, _stated_by_users(record.facets))
 
 
 def _stated_by_users(facets: DescriptiveFacets) -> Callable[[str], JsonObject]:
@@ -131,8 +124,3 @@ def _stated_by_users(facets: DescriptiveFacets) -> Callable[[str], JsonObject]:
         return {}
 
     return stated
-
-
-def _time_after(service: Service, node: DatasetId | JobId) -> int:
-    """Return a time (ns) after all events of a node: an emitter's clock may be ahead, and the change must count."""
-    return max(time.time_ns(), _record(service, node).span.last.time + _MICROSECOND)

@@ -66,17 +66,17 @@ class Writes:
 
     def delete_dataset(self, dataset: DatasetId) -> JsonObject:
         """Delete a dataset."""
-        return dataset_event(self._time_after_dataset(dataset), dataset, lifecycle_facet("DROP"))
+        return dataset_event(self.time_after_node(dataset), dataset, lifecycle_facet("DROP"))
 
     def tag_dataset(self, dataset: DatasetId, tag: Tag) -> JsonObject:
         """Add a tag to a dataset or one of its columns."""
         tags = self._requested_tags_of_dataset(dataset).with_added(frozenset({tag}))
-        return dataset_event(self._time_after_dataset(dataset), dataset, tags_of_dataset_facets(tags))
+        return dataset_event(self.time_after_node(dataset), dataset, tags_of_dataset_facets(tags))
 
     def untag_dataset(self, dataset: DatasetId, tag: Tag) -> JsonObject:
         """Remove a tag from a dataset or one of its columns."""
         tags = self._requested_tags_of_dataset(dataset).with_removed(tag)
-        return dataset_event(self._time_after_dataset(dataset), dataset, tags_of_dataset_facets(tags))
+        return dataset_event(self.time_after_node(dataset), dataset, tags_of_dataset_facets(tags))
 
     def put_job(
         self,
@@ -99,21 +99,21 @@ class Writes:
 
     def delete_job(self, job: JobId) -> JsonObject:
         """Delete a job."""
-        return deletion_of_job(self._time_after_job(job), job)
+        return deletion_of_job(self.time_after_node(job), job)
 
     def tag_job(self, job: JobId, tag: Tag) -> JsonObject:
         """Add a tag to a job."""
         tags = self._requested_tags_of_job(job).with_added(frozenset({tag}))
-        return job_event(self._time_after_job(job), job, tags_of_job_facets(tags))
+        return job_event(self.time_after_node(job), job, tags_of_job_facets(tags))
 
     def untag_job(self, job: JobId, tag: Tag) -> JsonObject:
         """Remove a tag from a job."""
         tags = self._requested_tags_of_job(job).with_removed(tag)
-        return job_event(self._time_after_job(job), job, tags_of_job_facets(tags))
+        return job_event(self.time_after_node(job), job, tags_of_job_facets(tags))
 
     def create_run(self, run: RunId, content: JsonObject) -> JsonObject:
         """Create a run of a job. It names no datasets, so that those that the job has stay."""
-        return run_event(self._time_after_job(run.job), "OTHER", run, run_facets(content))
+        return run_event(self.time_after_node(run.job), "OTHER", run, run_facets(content))
 
     def move_run(self, run: RunRecord, event_type: str, at: int | None) -> JsonObject:
         """Start or end a run; `at` (ns) is the time that the request states."""
@@ -124,11 +124,10 @@ class Writes:
         namespace = self._lineage.namespaces.get(key.name) if key.kind is EntryKind.NAMESPACE else None
         return self._time_after(entry.span if entry else None, namespace)
 
-    def _time_after_dataset(self, dataset: DatasetId) -> int:
-        return self._time_after(self._lineage.datasets[dataset].span)
-
-    def _time_after_job(self, job: JobId) -> int:
-        return self._time_after(self._lineage.jobs[job].span)
+    def time_after_node(self, node: DatasetId | JobId) -> int:
+        """Return the time (ns) of an event that follows every known event of a dataset or job."""
+        record = self._lineage.datasets[node] if isinstance(node, DatasetId) else self._lineage.jobs[node]
+        return self._time_after(record.span)
 
     def _time_after(self, *spans: Span | None) -> int:
         return max(self._now, *(span.last.time + _MICROSECOND for span in spans if span is not None), 0)
