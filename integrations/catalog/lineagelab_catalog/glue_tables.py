@@ -8,9 +8,8 @@ from botocore.client import BaseClient
 from botocore.exceptions import BotoCoreError, ClientError
 
 from lineagelab_catalog.changes import Changes, with_changes
-from lineagelab_catalog.tables import CatalogError, ChangesOf, Table, TableError
+from lineagelab_catalog.tables import CatalogError, ChangesOf, Table, TableError, changed_with_retries
 
-ATTEMPTS = 5
 _WRITABLE = (
     *("Name", "Description", "Owner", "LastAccessTime", "LastAnalyzedTime", "Retention", "StorageDescriptor"),
     *("PartitionKeys", "ViewOriginalText", "ViewExpandedText", "TableType", "Parameters", "TargetTable"),
@@ -45,16 +44,10 @@ class GlueTables:
 
     def update(self, label: str, changes_of: ChangesOf) -> Changes:
         """Change parameters and description of a table, if nobody has changed it meanwhile; see `TableCatalog`."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self._update(label, changes_of)
-            except ClientError as error:
-                is_conflict = error.response["Error"]["Code"] in _CHANGED_MEANWHILE
-                if not is_conflict or attempt == ATTEMPTS:
-                    raise TableError(str(error)) from error
-            except BotoCoreError as error:
-                raise TableError(str(error)) from error
-        raise AssertionError("the last attempt returns or raises")
+        try:
+            return changed_with_retries(lambda: self._update(label, changes_of), _is_conflict)
+        except (ClientError, BotoCoreError) as error:
+            raise TableError(str(error)) from error
 
     def _update(self, label: str, changes_of: ChangesOf) -> Changes:
         database, _, name = label.partition(".")
@@ -71,3 +64,7 @@ class GlueTables:
             version = {"VersionId": found["VersionId"]} if found.get("VersionId") else {}
             self._client.update_table(DatabaseName=database, TableInput=content, SkipArchive=True, **version)
         return changes
+
+
+def _is_conflict(error: Exception) -> bool:
+    return isinstance(error, ClientError) and error.response["Error"]["Code"] in _CHANGED_MEANWHILE

@@ -9,13 +9,10 @@ from pyiceberg.typedef import Identifier
 from requests import RequestException
 
 from lineagelab_catalog.changes import Changes
-from lineagelab_catalog.tables import CatalogError, ChangesOf, Table, TableError
+from lineagelab_catalog.tables import ATTEMPTS, CatalogError, ChangesOf, Table, TableError, changed_with_retries
 
 COMMENT = "comment"
 """Property with the description of an Iceberg table, as Spark and Flink write it."""
-
-ATTEMPTS = 5
-"""Commits of one change: a writer may commit between reading the table and changing it."""
 
 
 class IcebergTables:
@@ -47,17 +44,16 @@ class IcebergTables:
 
     def update(self, label: str, changes_of: ChangesOf) -> Changes:
         """Change the properties of a table in one commit; see `TableCatalog`."""
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                return self._update(label, changes_of)
-            except CommitFailedException as error:
-                if attempt == ATTEMPTS:
-                    raise TableError(f"its writers committed {ATTEMPTS} times in between: {error}") from error
-            except (RequestException, OSError) as error:
-                raise TableError(f"the catalog does not respond: {error}") from error
-            except Exception as error:  # as above
-                raise TableError(f"{type(error).__name__}: {error}") from error
-        raise AssertionError("the last attempt returns or raises")
+        try:
+            return changed_with_retries(
+                lambda: self._update(label, changes_of), lambda error: isinstance(error, CommitFailedException)
+            )
+        except CommitFailedException as error:
+            raise TableError(f"its writers committed {ATTEMPTS} times in between: {error}") from error
+        except (RequestException, OSError) as error:
+            raise TableError(f"the catalog does not respond: {error}") from error
+        except Exception as error:  # as above
+            raise TableError(f"{type(error).__name__}: {error}") from error
 
     def _update(self, label: str, changes_of: ChangesOf) -> Changes:
         table = self._catalog.load_table(self._identifiers[label])

@@ -39,6 +39,21 @@ ChangesOf = Callable[[Table], Changes]
 """Computes the change of a table from its current state."""
 
 
+ATTEMPTS = 5
+"""Attempts of one change: a writer may change the table after it was read."""
+
+
+def changed_with_retries(change: Callable[[], Changes], is_conflict: Callable[[Exception], bool]) -> Changes:
+    """Return what `change` returns, called again while it raises a conflict; raise the error of the last attempt."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return change()
+        except Exception as error:
+            if not is_conflict(error):
+                raise
+    return change()
+
+
 class TableCatalog(Protocol):
     """Tables of one catalog."""
 

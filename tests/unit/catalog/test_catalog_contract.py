@@ -9,6 +9,7 @@ import time
 import boto3
 import pyarrow as pa
 import pytest
+from botocore.exceptions import ClientError
 from hive_metastore.ttypes import (
     Database,
     FieldSchema,
@@ -35,6 +36,13 @@ from lineagelab_catalog.tables import CatalogError
 PREFIX = "lineage-lab."
 OWNERS = '[{"name":"Größe"}]'
 COLUMNS = Schema(NestedField(1, "id", LongType(), required=False))
+
+
+def comment_in_metastore(uri, name, text):
+    with Connection(uri) as client:
+        found = client.get_table("sales", name)
+        found.parameters["comment"] = text
+        client.alter_table("sales", name, found)
 
 
 class Glue:
@@ -99,10 +107,7 @@ class Hive:
         return parameters, parameters.pop("comment", "")
 
     def set_comment(self, name, text):
-        with Connection(self.uri) as client:
-            found = client.get_table("sales", name)
-            found.parameters["comment"] = text
-            client.alter_table("sales", name, found)
+        comment_in_metastore(self.uri, name, text)
 
 
 class Iceberg:
@@ -148,10 +153,7 @@ class IcebergInHive(Iceberg):
         return parameters, parameters.pop("comment", "")
 
     def set_comment(self, name, text):
-        with Connection(self.uri) as client:
-            found = client.get_table("sales", name)
-            found.parameters["comment"] = text
-            client.alter_table("sales", name, found)
+        comment_in_metastore(self.uri, name, text)
 
 
 @pytest.fixture(scope="module")
@@ -247,6 +249,31 @@ def test_a_table_that_is_gone_is_a_failure_of_that_table_only(backend, monkeypat
     report = publish(backend.catalog, facts(about(location)))
     assert (report.updated, list(report.failed)) == (["sales.orders"], ["sales.gone"])
     assert "gone" in report.failed["sales.gone"]
+
+
+@pytest.mark.parametrize(
+    ("conflicts", "code", "attempts"),
+    [(2, "ConcurrentModificationException", 3), (99, "ConcurrentModificationException", 5), (99, "AccessDenied", 1)],
+)
+def test_a_change_is_repeated_after_conflicts_only(tmp_path, monkeypatch, conflicts, code, attempts):
+    calls = []
+
+    def change(**content):
+        calls.append(content)
+        if len(calls) <= conflicts:
+            raise ClientError({"Error": {"Code": code}}, "UpdateTable")
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with mock_aws():
+        glue = Glue(tmp_path)
+        location = glue.make("orders")
+        monkeypatch.setattr(glue.client, "update_table", change)
+        report = publish(glue.catalog, facts(about(location)))
+    assert len(calls) == attempts
+    assert (report.updated == ["sales.orders"], code in report.failed.get("sales.orders", "")) == (
+        (True, False) if attempts == 3 else (False, True)
+    )
 
 
 @pytest.mark.parametrize("kind", [HiveTables, lambda uri: IcebergTables(HiveCatalog("hive", uri=uri), "hive")])
