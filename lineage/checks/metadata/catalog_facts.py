@@ -11,7 +11,7 @@ from typing import Any
 
 from lineage.checks.metadata.propagation import CarriedTag
 from lineage.events import DatasetId, JsonObject
-from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
+from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET, column_descriptions
 
 VERSION = 1
 PREFIX = "lineage-lab."
@@ -71,18 +71,14 @@ def _upstream(flows: Iterable[Row]) -> tuple[dict[DatasetId, set[str]], dict[Dat
 
 def _columns(facets: Row, carried: Iterable[CarriedTag]) -> dict[str, dict[str, Any]]:
     columns: dict[str, dict[str, Any]] = defaultdict(dict)
-    for row in _rows(facets, COLUMN_DESCRIPTIONS_FACET, "fields", ("name", "description")):
-        columns[row["name"]]["description"] = row["description"]
+    for name, text in column_descriptions(facets.get(COLUMN_DESCRIPTIONS_FACET) or {}).items():
+        columns[name]["description"] = text
     for tag in _tags(facets):
         if tag.get("field"):
             columns[tag["field"]].setdefault("tags", {})[tag["key"]] = tag.get("value", "true")
-    for found in carried:
+    for origin, found in sorted((f"{'/'.join(found.origin.dataset)}#{found.origin.field}", found) for found in carried):
         kind = "aggregatedTags" if found.aggregated else "carriedTags"
-        origin = f"{_text(found.origin.dataset._asdict())}#{found.origin.field}"
         columns[found.field].setdefault(kind, {}).setdefault(found.tag, []).append(origin)
-    for facts in columns.values():
-        for origins in (*facts.get("carriedTags", {}).values(), *facts.get("aggregatedTags", {}).values()):
-            origins.sort()
     return columns
 
 
