@@ -10,12 +10,19 @@ from infra import namespaces
 from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.stack_file import stack_settings
 from infra.cli.verification import CONTRACT, read_contract
-from infra.lint.rules import FOLDERS, JobFile, Violation, read_files, render_json, violations_of
+from infra.lint.rules import JobFile, Violation, read_files, render_json, violations_of
 from infra.project import PROJECT
 from infra.services.overview import enabled_features
 from infra.settings import Settings
 from infra.toolchain import Artifacts
-from infra.user_files import NO_USER_FILES, UserFiles, read_user_files
+from infra.user_files import (
+    CONNECTOR_FOLDER,
+    FLINK_FOLDER,
+    NO_USER_FILES,
+    SPARK_FOLDER,
+    UserFiles,
+    read_user_files,
+)
 from lineage.checks.contract import Contract
 
 if TYPE_CHECKING:
@@ -65,9 +72,9 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     known |= {item.dataset for row in contract.jobs for item in row.outputs}
     prelude = {name for name, text in files.flink.items() if not has_header(text)}
     read = [
-        read_files(FOLDERS["connectors"], files.connectors, lambda one: user_connectors(one, target.site), (), known),
-        read_files(FOLDERS["flink"], files.flink, lambda one: sql_jobs(one, own, needs)[0], prelude, known),
-        read_files(FOLDERS["spark"], files.spark, lambda one: user_jobs(one, settings, own, needs), (), known),
+        read_files(CONNECTOR_FOLDER, files.connectors, lambda one: user_connectors(one, target.site), (), known),
+        read_files(FLINK_FOLDER, files.flink, lambda one: sql_jobs(one, own, needs)[0], prelude, known),
+        read_files(SPARK_FOLDER, files.spark, lambda one: user_jobs(one, settings, own, needs), (), known),
     ]
     jobs: list[JobFile] = [job for found, _ in read for job in found]
     named = {value for name, value in vars(namespaces).items() if name.startswith("JOB_") and isinstance(value, str)}

@@ -13,7 +13,7 @@ from infra.lint.sql_names import names_of_sql
 from infra.model import Connector
 from infra.services.flink.jobs import SqlJob
 from infra.services.spark.user_jobs import UserJob
-from infra.user_files import CONNECTOR_FOLDER, FLINK_FOLDER, SPARK_FOLDER, UserFileError
+from infra.user_files import UserFileError
 from lineage.checks.contract import Contract, Dataset
 from lineage.checks.contract.model import JobRow
 
@@ -158,7 +158,3 @@ def render_json(violations: Iterable[Violation]) -> str:
     """Render `[{"file", "line", "rule", "text"}]`; `line` is null for a whole file."""
     rows = [{"file": v.file or None, "line": v.line or None, "rule": v.rule, "text": v.text} for v in violations]
     return json.dumps(rows, indent=2) + "\n"
-
-
-FOLDERS = {"connectors": CONNECTOR_FOLDER, "flink": FLINK_FOLDER, "spark": SPARK_FOLDER}
-"""Kind of user files -> their folder."""

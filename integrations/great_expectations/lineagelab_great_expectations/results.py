@@ -111,7 +111,7 @@ def _result(row: Json) -> ExpectationResult:
     success = None if failure else bool(row["success"])
     return ExpectationResult(
         config["type"],
-        (*(str(kwargs[key]) for key in _COLUMN_KEYS if kwargs.get(key)), *map(str, kwargs.get("column_list") or ())),
+        named_columns(kwargs),
         SEVERITIES.get(config.get("severity") or "critical", "error"),
         success,
         failure or ("" if success else _found(result, counts)),
@@ -123,6 +123,12 @@ def _result(row: Json) -> ExpectationResult:
 def _is_number(value: object) -> TypeGuard[Real]:
     """Return True for a finite number; those of NumPy are none of Python's types."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def named_columns(kwargs: Json) -> tuple[str, ...]:
+    """Return the columns that the arguments of an expectation name; none for one about a whole table."""
+    single = (kwargs[key] for key in _COLUMN_KEYS if kwargs.get(key))
+    return tuple(map(str, (*single, *(kwargs.get("column_list") or ()))))
 
 
 def _failure(info: Json) -> str:

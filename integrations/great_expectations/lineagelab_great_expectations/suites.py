@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lineagelab_great_expectations.results import named_columns
+
 SUFFIX = ".json"
-_COLUMN_KEYS = ("column", "column_A", "column_B")
 
 
 class SuiteError(Exception):
@@ -33,7 +34,7 @@ class Suite:
         found: dict[str, None] = {}
         for each in self.expectations:
             kwargs = each["kwargs"]
-            named = [kwargs[key] for key in _COLUMN_KEYS if kwargs.get(key)] + list(kwargs.get("column_list") or ())
+            named = named_columns(kwargs)
             # An expectation about the table's columns, or with conditions on others, needs all of them.
             if "row_condition" in kwargs or (not named and "row_count" not in each["type"]):
                 return None
