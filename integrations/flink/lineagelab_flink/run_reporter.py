@@ -128,7 +128,7 @@ class RunReporter:
         return Window(now - began, before, after)
 
     def read_failure(self, job_id: str) -> None:
-        """Store the cause of the last failure of a job's tasks in `last_failure`, if the cluster tells it."""
+        """Store the cause of the last failure of a job's tasks in `last_failure`, if the cluster reports one."""
         try:
             trace = run_events.stack_trace_of(self._flink.exceptions(job_id))
         except FlinkError as error:

@@ -27,7 +27,7 @@ class WriteRun(SparkRun):
 
 @dataclass(frozen=True)
 class Written:
-    """What a write has added to its sink: rows, bytes, and nulls by column; None, or no column, where unknown."""
+    """Rows, bytes, and nulls by column that a write has added to its sink; None, or no column, where unknown."""
 
     rows: int | None = None
     size: int | None = None

@@ -9,7 +9,7 @@ interface EventDataset extends QualifiedName {
 interface StatisticsFacet {
   readonly rowCount?: number;
   readonly size?: number;
-  /** Of `lineageLab_writtenNulls`: nulls by column. */
+  /** Nulls by column, in the facet `lineageLab_writtenNulls`. */
   readonly columns?: unknown;
 }
 
