@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Composition of the lab: every defined service, and the data pipeline."""
 
+from pathlib import Path
+
 from infra.errors import SettingsError
 from infra.model import Address, Endpoint, Lab, Part, Site
 from infra.project import NAME
@@ -120,6 +122,15 @@ def external_credentials(settings: Settings) -> dict[str, str]:
         if definition.external and definition.external_address(settings)
         for name in definition.external.credentials
     }
+
+
+def secret_files(settings: Settings) -> dict[str, Path]:
+    """Return the JSON files of the user that hold a credential: name of the credential -> path."""
+    found: dict[str, Path] = {}
+    for definition in definitions():
+        if definition.requested(settings):
+            found |= definition.secret_files(settings)
+    return found
 
 
 def components(settings: Settings) -> frozenset[str]:

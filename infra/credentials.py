@@ -5,6 +5,7 @@ Credentials never enter Pulumi's state, an argument list or a commit; programs r
 """
 
 import hashlib
+import json
 import os
 import secrets
 import shlex
@@ -22,6 +23,9 @@ POSTGRES_PASSWORD = "POSTGRES_PASSWORD"
 LINEAGE_ADMIN_KEY = "LINEAGE_ADMIN_KEY"
 LINEAGE_INGEST_KEY = "LINEAGE_INGEST_KEY"
 LINEAGE_READ_KEY = "LINEAGE_READ_KEY"
+LINEAGE_WEBHOOKS = "LINEAGE_WEBHOOKS"
+"""Receivers of alerts: the content of a file of the user. It is not in `NAMES`, as it is never generated."""
+
 NAMES = (
     S3_ACCESS_KEY,
     S3_SECRET_KEY,
@@ -84,18 +88,33 @@ def variable(name: str) -> str:
     return f"LINEAGE_LAB_{name}"
 
 
-def ensure(path: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
+def ensure(
+    path: Path, given: Mapping[str, str] | None = None, further: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Return the credentials in a file.
 
-    The `given` ones replace those in the file; missing ones are generated. Both are written to the file.
+    The `given` ones of existing services and `further` ones replace those in the file; missing ones are generated. All
+    are written to the file.
     """
     before = parse(path.read_text(encoding="utf-8")) if path.exists() else {}
-    values = {**before, **(given or {})}
+    values = {**before, **(given or {}), **(further or {})}
     wanted = NAMES if given is None else (*NAMES, FINGERPRINT_KEY)
     values |= {name: secrets.token_hex(16) for name in wanted if name not in values}
     if values != before:
         write(path, render(values))
     return values
+
+
+def json_credential(path: Path) -> str:
+    """Return the content of a JSON file as one line, which a shell can source.
+
+    Raises:
+        LabError: the file is missing or no JSON.
+    """
+    try:
+        return json.dumps(json.loads(path.read_text(encoding="utf-8")), separators=(",", ":"))
+    except (OSError, ValueError) as error:
+        raise LabError(f"cannot read the credentials in {path}: {error}") from error
 
 
 def remove(path: Path, names: Collection[str]) -> None:

@@ -142,7 +142,12 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     parser.add_argument(
         "--require-keys", action="store_true", help="require a key, of --keys or LINEAGE_{INGEST,READ,ADMIN}_KEY"
     )
-    parser.add_argument("--webhooks", type=Path, metavar="FILE", help="receivers of alerts, JSON")
+    parser.add_argument(
+        "--webhooks",
+        type=Path,
+        metavar="FILE",
+        help="receivers of alerts, JSON; without it: environment variable LINEAGE_WEBHOOKS",
+    )
     _add_kafka_options(parser)
     _add_store_options(parser)
     found = vars(parser.parse_args(arguments))

@@ -7,6 +7,7 @@ service to the lab; nothing else in the tree lists services (`infra.services.dis
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from infra.errors import SettingsError
 from infra.model import Address, Endpoint, ExternalService, Part, Resource, Service, Site, Task
@@ -47,6 +48,10 @@ def _no_resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 
 def _no_variables(site: Site) -> dict[str, str]:
+    return {}
+
+
+def _no_secret_files(settings: Settings) -> dict[str, Path]:
     return {}
 
 
@@ -110,6 +115,7 @@ class ServiceDefinition:
         resources: databases, buckets or topics that only this service needs.
         client_environment: variables of `lab.env` by which clients find the service.
         client_secrets: secret variables of `lab.env`: variable -> name of the credential.
+        secret_files: JSON files of the user that hold a credential: name of the credential -> path.
         title: name on the lineage page; empty: the page does not list the service.
         web_page: the service's own page, which the lineage page links to.
         profiles: profiles of the lab that have the service (`lineage-lab:profile`).
@@ -132,6 +138,7 @@ class ServiceDefinition:
     resources: Callable[[Site, Settings], tuple[Resource, ...]] = _no_resources
     client_environment: Callable[[Site], dict[str, str]] = _no_variables
     client_secrets: Mapping[str, str] = field(default_factory=dict)
+    secret_files: Callable[[Settings], dict[str, Path]] = _no_secret_files
     title: str = ""
     web_page: WebPage | None = None
     profiles: tuple[str, ...] = (FULL,)

@@ -103,14 +103,27 @@ def reject_loopback(settings: Settings, setting: str, addresses: Iterable[Addres
     Raises:
         SettingsError: the target runs containers, in which a loopback address is the container itself.
     """
-    if settings.target == "local":
-        return
     for address in addresses:
-        if _is_loopback(address.host):
-            raise SettingsError(
-                f"lineage-lab:{setting} is {address}, and with target {settings.target} that is the container itself: "
-                "set the name or address by which both this machine and the containers reach the service"
-            )
+        reject_loopback_host(settings, f"lineage-lab:{setting}", address.host, str(address))
+
+
+def reject_loopback_host(settings: Settings, what: str, host: str, shown: str = "") -> None:
+    """Reject a host name or address that containers cannot reach.
+
+    Args:
+        settings: settings of the stack.
+        what: what has the host, for the message.
+        host: the host.
+        shown: what the message says instead of the host.
+
+    Raises:
+        SettingsError: as `reject_loopback`.
+    """
+    if settings.target != "local" and _is_loopback(host):
+        raise SettingsError(
+            f"{what} is {shown or host}, and with target {settings.target} that is the container itself: set the name "
+            "or address by which both this machine and the containers reach the service"
+        )
 
 
 def _is_loopback(host: str) -> bool:

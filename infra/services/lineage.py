@@ -4,6 +4,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from infra.namespaces import lineage_service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka, postgres
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
+from infra.services.external import reject_loopback_host
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
 from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
@@ -79,7 +81,7 @@ class LineageSettings(SettingsSection):
     )
     lineage_webhooks: str = Field(
         "",
-        description="file of the webhooks that receive alerts from the lineage service, on target local: webhooks.json",
+        description="file of the webhooks that receive alerts from the lineage service: webhooks.json",
     )
     lineage_heartbeat: str = Field(
         "30s",
@@ -124,7 +126,6 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *_store_options(site, settings),
                 *_retention_options(settings.section(LineageSettings)),
                 *_access_options(settings.section(LineageSettings)),
-                *_webhook_options(settings),
                 *_forwarding_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
@@ -135,7 +136,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         ready=Probe(API.name, "/health"),
         files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
-        secrets=SERVICE_SECRETS | (STORE_SECRETS if stores_in_postgres(settings) else {}),
+        secrets=_secrets(settings),
         memory_mib=256,
     )
 
@@ -177,26 +178,26 @@ def _access_options(settings: LineageSettings) -> tuple[str, ...]:
     return (*options, *(("--require-keys",) if settings.lineage_keys else ()))
 
 
-def _webhook_options(settings: Settings) -> tuple[str, ...]:
-    """Return the option with the file of webhooks.
+def _secrets(settings: Settings) -> dict[str, str]:
+    webhooks = {name: name for name in _secret_files(settings)}
+    return SERVICE_SECRETS | (STORE_SECRETS if stores_in_postgres(settings) else {}) | webhooks
 
-    Raises:
-        SettingsError: the file cannot be used, or the service cannot read it.
-    """
+
+def _secret_files(settings: Settings) -> dict[str, Path]:
+    """Return the file of webhooks: it has secrets, so the service gets its content as a credential."""
     given = settings.section(LineageSettings).lineage_webhooks
-    if not given:
-        return ()
-    if settings.target != "local":
-        raise SettingsError(
-            f"lineageWebhooks needs target local, not {settings.target}: the file is on this machine; run a lineage"
-            " service of your own with --webhooks"
-        )
-    path = PROJECT / given
-    try:
-        read_webhooks(path)
-    except WebhooksError as error:
-        raise SettingsError(f"lineageWebhooks: {error}") from error
-    return "--webhooks", str(path)
+    return {credentials.LINEAGE_WEBHOOKS: PROJECT / given} if given else {}
+
+
+def _check_webhooks(settings: Settings) -> None:
+    """Raise SettingsError if the file of webhooks cannot be used, or the service cannot reach one of them."""
+    for path in _secret_files(settings).values():
+        try:
+            webhooks = read_webhooks(path)
+        except WebhooksError as error:
+            raise SettingsError(f"lineageWebhooks: {error}") from error
+        for webhook in webhooks:
+            reject_loopback_host(settings, f"lineageWebhooks: the URL of {webhook.name!r}", webhook.host)
 
 
 def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:
@@ -224,6 +225,7 @@ DEFINITION = ServiceDefinition(
     complete=_with_overview,
     endpoints=ENDPOINTS,
     settings=LineageSettings,
+    check=_check_webhooks,
     resources=_resources,
     client_environment=_client_environment,
     client_secrets={
@@ -232,6 +234,7 @@ DEFINITION = ServiceDefinition(
         "LINEAGE_READ_KEY": credentials.LINEAGE_READ_KEY,
         "LINEAGE_ADMIN_KEY": credentials.LINEAGE_ADMIN_KEY,
     },
+    secret_files=_secret_files,
     profiles=EVERY_PROFILE,
     position=0,
 )

@@ -5,7 +5,8 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 
-from infra.catalog import external_credentials
+from infra.catalog import external_credentials, secret_files
+from infra.credentials import json_credential
 from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
 from infra.model.inputs import Inputs
 from infra.provider.inputs import CredentialsInputs, EnvironmentFileInputs
@@ -75,7 +76,13 @@ def resource_declaration(resource: Resource) -> ResourceDeclaration:
 
 def credentials_declaration(path: str, settings: Settings, needs: tuple[str, ...]) -> ResourceDeclaration:
     """Return the file with the stack's credentials."""
-    inputs = CredentialsInputs(path=path, given=external_credentials(settings) or None)
+    files = secret_files(settings)
+    inputs = CredentialsInputs(
+        path=path,
+        given=external_credentials(settings) or None,
+        files={name: str(file) for name, file in files.items()} or None,
+        content_hash=definition_hash([json_credential(file) for file in files.values()]) if files else None,
+    )
     return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 
 

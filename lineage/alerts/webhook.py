@@ -19,6 +19,9 @@ from lineage.alerts.alert import AlertKind
 from lineage.events.ids import JsonObject
 from lineage.events.timestamps import format_time
 
+WEBHOOKS_VARIABLE = "LINEAGE_WEBHOOKS"
+"""Environment variable with the content of a file of webhooks, for a service without such a file."""
+
 JSON, SLACK = "json", "slack"
 RAISED, RESOLVED = "alert.raised", "alert.resolved"
 
@@ -50,6 +53,11 @@ class Webhook:
     key: bytes = field(repr=False)
     kinds: frozenset[AlertKind]
 
+    @property
+    def host(self) -> str:
+        """Host of the URL."""
+        return urlsplit(self.url).hostname or ""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -60,19 +68,34 @@ class Change:
 
 
 def read_webhooks(path: Path) -> tuple[Webhook, ...]:
-    """Read `[{"name", "url", "shape": "json" | "slack", "secret", "kinds"?: [...]}]`.
-
-    A secret is text of 16 bytes or more, or `whsec_` and its base64; Slack needs none. Without `kinds` all are sent.
+    """Read the webhooks of a file, see `parse_webhooks`.
 
     Raises:
         WebhooksError: the file cannot be read, or a webhook is invalid.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise WebhooksError(f"cannot read the webhooks in {path}: {error}") from error
+    return parse_webhooks(text, str(path))
+
+
+def parse_webhooks(text: str, source: str) -> tuple[Webhook, ...]:
+    """Parse `[{"name", "url", "shape": "json" | "slack", "secret", "kinds"?: [...]}]`.
+
+    A secret is text of 16 bytes or more, or `whsec_` and its base64; Slack needs none. Without `kinds` all are sent.
+
+    `source` names the text in errors.
+
+    Raises:
+        WebhooksError: the text is no JSON, or a webhook is invalid.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise WebhooksError(f"cannot read the webhooks in {source}: {error}") from error
     if not isinstance(content, list):
-        raise WebhooksError(f"the webhooks in {path} are not a list")
+        raise WebhooksError(f"the webhooks in {source} are not a list")
     found: dict[str, Webhook] = {}
     for number, row in enumerate(content, 1):
         try:
@@ -80,7 +103,7 @@ def read_webhooks(path: Path) -> tuple[Webhook, ...]:
             if webhook.name in found:
                 raise ValueError(f"name {webhook.name!r} is used twice")
         except ValueError as error:
-            raise WebhooksError(f"webhook {number} in {path}: {error}") from error
+            raise WebhooksError(f"webhook {number} in {source}: {error}") from error
         found[webhook.name] = webhook
     return tuple(found.values())
 

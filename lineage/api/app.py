@@ -14,7 +14,7 @@ from lineage.access.hosts import HostPolicy, hosts_of_environment
 from lineage.access.keys import open_keys
 from lineage.alerts.outbox import Outbox
 from lineage.alerts.watch import Watch
-from lineage.alerts.webhook import read_webhooks
+from lineage.alerts.webhook import WEBHOOKS_VARIABLE, Webhook, parse_webhooks, read_webhooks
 from lineage.api import (
     routes_catalog,
     routes_cause,
@@ -53,21 +53,22 @@ def create_app(
 ) -> FastAPI:
     """Create the application over an open log, which it closes on shutdown. Builds the graph first.
 
-    `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`) and host names
-    (`lineage.access.hosts.HOSTS_VARIABLE`).
+    `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`), host names
+    (`lineage.access.hosts.HOSTS_VARIABLE`) and webhooks (`lineage.alerts.webhook.WEBHOOKS_VARIABLE`).
 
     Raises:
         StoreUnusable: the log cannot be read.
         KeysError: the API keys cannot be used.
         LabError: the `--lab` file cannot be used.
-        WebhooksError: the `--webhooks` file cannot be used.
+        WebhooksError: the webhooks cannot be used.
         OutboxError: the messages to webhooks cannot be used.
         OSError: the `--page` folder has no page.
     """
     routes_of_site = site_routes(settings.page)
     lab = read_lab(settings.lab) if settings.lab else None
     keys = open_keys(settings.data, settings.keys, settings.require_keys, environment)
-    outbox = Outbox(settings.data, read_webhooks(settings.webhooks)) if settings.webhooks else None
+    webhooks = _webhooks(settings, environment)
+    outbox = Outbox(settings.data, webhooks) if webhooks is not None else None
     audit = AuditLog(settings.data)
     locations = TableLocations(rules)
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
@@ -121,6 +122,14 @@ def create_app(
         app.include_router(routes.router)
     app.router.routes.extend(routes_of_site)
     return app
+
+
+def _webhooks(settings: Settings, environment: Mapping[str, str]) -> tuple[Webhook, ...] | None:
+    """Return the webhooks of `--webhooks`, else those of the environment; None if neither is given."""
+    if settings.webhooks:
+        return read_webhooks(settings.webhooks)
+    text = environment.get(WEBHOOKS_VARIABLE, "")
+    return parse_webhooks(text, WEBHOOKS_VARIABLE) if text else None
 
 
 def _watch(state: State, service: Service, outbox: Outbox | None) -> Watch | None:

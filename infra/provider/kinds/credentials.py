@@ -15,7 +15,8 @@ from infra.provider.kind import Kind, OperationContext, ReadResult
 class CredentialsKind(Kind[CredentialsInputs]):
     """Credentials file of the lab; a change of its output `fingerprint` restarts the processes that read it.
 
-    The user gives credentials of existing services in environment variables. The file keeps them for later updates.
+    The user gives credentials of existing services in environment variables. The file keeps them for later updates,
+    beside those in JSON files of the user.
     """
 
     name = "Credentials"
@@ -25,7 +26,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
     def create(self, inputs: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
         given = _given(inputs)
         _require_given(inputs, given or {})
-        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path), given))}
+        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path), given, _in_files(inputs)))}
 
     def read(self, inputs: CredentialsInputs, call: OperationContext) -> ReadResult[CredentialsInputs] | None:
         path = Path(inputs.path)
@@ -36,16 +37,25 @@ class CredentialsKind(Kind[CredentialsInputs]):
         values = credentials.read(path)
         if any(name not in values for name in credentials.NAMES):
             return None
-        if not values.items() >= (_given(inputs) or {}).items():
-            return None  # another password is given: create writes it
+        if not values.items() >= {**(_given(inputs) or {}), **_in_files(inputs)}.items():
+            return None  # another password is given, or a file has changed: create writes it
         return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
-        credentials.remove(Path(new.path), (old.given or {}).keys() - (new.given or {}).keys())
+        credentials.remove(Path(new.path), _names(old) - _names(new))
         return self.create(new, call)
 
     def delete(self, inputs: CredentialsInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)
+
+
+def _names(inputs: CredentialsInputs) -> set[str]:
+    """Return the names of the credentials that are not generated."""
+    return {*(inputs.given or {}), *(inputs.files or {})}
+
+
+def _in_files(inputs: CredentialsInputs) -> dict[str, str]:
+    return {name: credentials.json_credential(Path(path)) for name, path in (inputs.files or {}).items()}
 
 
 def _given(inputs: CredentialsInputs) -> dict[str, str] | None:

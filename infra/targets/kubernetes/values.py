@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from infra import credentials
-from infra.catalog import external_credentials
+from infra.catalog import external_credentials, secret_files
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
@@ -72,8 +72,8 @@ class ValuesRenderer:
         }
 
     def _credentials(self) -> dict[str, Any]:
-        """Return the credentials that the chart generates, and those of existing services, which the user gives."""
-        given = external_credentials(self.settings)
+        """Return the credentials that the chart generates, and those that the user gives."""
+        given = {*external_credentials(self.settings), *secret_files(self.settings)}
         generated = {name: PASSWORD_LENGTH for name in credentials.NAMES if name not in given}
         return {"names": generated, **({"given": sorted(given)} if given else {})}
 

@@ -4,6 +4,7 @@
 import base64
 import hmac
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import pytest
 from lineage_events import NAMESPACE, body
 
 from lineage.alerts.outbox import FILE, Outbox
-from lineage.alerts.webhook import Change, WebhooksError, headers, messages, read_webhooks
+from lineage.alerts.webhook import WEBHOOKS_VARIABLE, Change, WebhooksError, headers, messages, read_webhooks
 from tests.bench.service_process import REPOSITORY, running_service
 
 KEY = b"sixteen bytes or more"
@@ -213,6 +214,23 @@ def test_the_service_does_not_start_with_invalid_webhooks(tmp_path):
     ended = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "lineage: cannot read the webhooks" in ended.stderr
+
+
+def test_the_service_does_not_start_with_invalid_webhooks_of_the_environment(tmp_path):
+    words = [sys.executable, "-m", "lineage", "--port", "0", "--data", tmp_path / "data"]
+    environment = {**os.environ, WEBHOOKS_VARIABLE: "[1]"}
+    ended = subprocess.run(
+        words, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (2, "lineage: webhook 1 in LINEAGE_WEBHOOKS: is not an object\n")
+
+
+def test_webhooks_of_the_environment_receive_alerts(tmp_path, receiver, webhooks, monkeypatch):
+    monkeypatch.setenv(WEBHOOKS_VARIABLE, webhooks.read_text())
+    with running_service(tmp_path / "data") as service:
+        wait_for_baseline(tmp_path)
+        send(service.url, "FAIL", 1)
+        receiver.wait(lambda: {path for path, *_ in receiver.requests} >= {"/json", "/slack"})
 
 
 def test_slack_gets_one_message_that_mentions_nobody(tmp_path):

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The setting `lineageWebhooks`: the content of the file is a credential of the lineage service, on every target."""
+
+import json
+
+import pytest
+
+from infra import credentials
+from infra.catalog import LabSettings, build_lab, check_settings
+from infra.errors import LabError
+from infra.provider.inputs import CredentialsInputs
+from infra.provider.kind import OperationContext
+from infra.provider.kinds.credentials import CredentialsKind
+from infra.services import lineage
+from infra.user_files import UserFiles
+from tests.unit.infra.rendered_labs import LOCAL_SITE, docker_lab, docker_target, local_resources
+
+NAME = credentials.LINEAGE_WEBHOOKS
+WEBHOOK = {"name": "ops", "url": "https://example.org/secret-path", "shape": "json", "secret": "it's sixteen $bytes"}
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(tmp_path / "webhooks.json", WEBHOOK)
+
+
+def write(path, *webhooks):
+    path.write_text(json.dumps(webhooks, indent=2))
+    return path
+
+
+def settings(file, **further):
+    return LabSettings(lineage_webhooks=str(file), **further)
+
+
+def service_of(parts):
+    (found,) = [part for part in parts if part.name == lineage.NAME]
+    return found
+
+
+def test_only_the_lineage_service_gets_them_and_no_declaration_has_their_content(file):
+    lab = build_lab(LOCAL_SITE, settings(file), UserFiles())
+    assert [service.name for service in lab.services if NAME in service.secrets] == [lineage.NAME]
+    resources = local_resources(settings(file))
+    assert resources["credentials"].inputs.files == {NAME: str(file)}
+    text = json.dumps([resource.inputs.properties() for resource in resources.values()])
+    assert "secret-path" not in text
+    assert "sixteen" not in text
+
+
+def test_the_same_on_docker(file):
+    target = docker_target(settings=settings(file, target="docker"))
+    assert NAME in service_of(docker_lab(target).services).secrets
+    made = {resource.key: resource for resource in target.render(docker_lab(target))}
+    assert made["credentials"].inputs.files == {NAME: str(file)}
+
+
+def test_without_the_setting_there_are_none():
+    lab = build_lab(LOCAL_SITE, LabSettings(), UserFiles())
+    assert NAME not in service_of(lab.services).secrets
+    assert local_resources(LabSettings())["credentials"].inputs.files is None
+
+
+def test_a_changed_file_changes_the_credentials(file):
+    before = local_resources(settings(file))["credentials"].inputs
+    write(file, WEBHOOK, {**WEBHOOK, "name": "second"})
+    assert local_resources(settings(file))["credentials"].inputs.content_hash != before.content_hash
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
+@pytest.mark.parametrize("target", ["docker", "kubernetes"])
+def test_a_webhook_that_containers_cannot_reach_is_refused(tmp_path, target, host):
+    file = write(tmp_path / "webhooks.json", {**WEBHOOK, "url": f"http://{host}:8080/hook"})
+    with pytest.raises(LabError, match=rf"the URL of 'ops' is .*with target {target} that is the container itself"):
+        check_settings(settings(file, target=target))
+    check_settings(settings(file))
+
+
+def test_a_file_that_cannot_be_used_is_refused(tmp_path):
+    with pytest.raises(LabError, match=r"lineageWebhooks: cannot read the webhooks in .*no-file"):
+        check_settings(settings(tmp_path / "no-file"))
+    with pytest.raises(LabError, match=r"lineageWebhooks: webhook 1 in .*'shape' is missing"):
+        check_settings(settings(write(tmp_path / "webhooks.json", {"name": "x", "url": "http://example.org"})))
+
+
+class TestFile:
+    """The credentials file of the stack."""
+
+    KIND = CredentialsKind()
+
+    @pytest.fixture
+    def inputs(self, tmp_path, file):
+        return CredentialsInputs(path=str(tmp_path / "credentials.env"), files={NAME: str(file)})
+
+    def test_the_content_is_one_line_that_a_shell_reads(self, inputs, tmp_path, file):
+        self.KIND.create(inputs, OperationContext())
+        values = credentials.read(tmp_path / "credentials.env")
+        assert json.loads(values[NAME]) == [WEBHOOK]
+        assert values.keys() == {*credentials.NAMES, NAME}
+
+    def test_a_change_is_found_and_written(self, inputs, tmp_path, file):
+        made = self.KIND.create(inputs, OperationContext())
+        assert self.KIND.read(inputs, OperationContext()).outputs == made
+        write(file)
+        assert self.KIND.read(inputs, OperationContext()) is None
+        assert self.KIND.update(inputs, inputs, OperationContext()) != made
+        assert credentials.read(tmp_path / "credentials.env")[NAME] == "[]"
+
+    def test_without_the_setting_they_are_removed(self, inputs, tmp_path):
+        made = self.KIND.create(inputs, OperationContext())
+        after = self.KIND.update(inputs, inputs.model_copy(update={"files": None}), OperationContext())
+        assert NAME not in credentials.read(tmp_path / "credentials.env")
+        assert after != made
+
+    def test_a_file_that_is_gone_is_named(self, inputs, file):
+        file.unlink()
+        with pytest.raises(LabError, match=r"cannot read the credentials in .*webhooks\.json"):
+            self.KIND.create(inputs, OperationContext())
