@@ -8,6 +8,7 @@ import gzip
 import json
 import os
 import zlib
+from random import Random
 from urllib.parse import quote
 
 import pytest
@@ -139,37 +140,49 @@ def routes(client):
     return sorted((path, ways["get"]) for path, ways in document["paths"].items() if "get" in ways)
 
 
-ODD_VALUES = st.one_of(
-    st.text(max_size=8),
-    st.binary(max_size=6),
-    st.integers().map(str),
-    st.sampled_from(
-        (
-            *("", "0", "-1", "1", "10000", "10001", str(2**63), "NaN", "true", "a/b", "..", "%", ":", "\ud800", "\x00"),
-            *("test-jobs", "job", "s3://warehouse", "a", "asc", "x" * 3000),
-            *("dataset:s3://warehouse:b", "job:test-jobs:job", "datasetField:s3://warehouse:b:c"),
-            *("2026-01-01T00:00:00Z", "2026-01-01", "9999-12-31T23:59:59Z", "-10m"),
-        )
-    ),
-).map(lambda value: quote(value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass"), safe=""))
+ODD_VALUES = (
+    *("", "0", "-1", "1", "10000", "10001", str(2**63), "NaN", "true", "a/b", "..", "%", ":", "\ud800", "\x00"),
+    *("test-jobs", "job", "s3://warehouse", "a", "asc", "x" * 3000),
+    *("dataset:s3://warehouse:b", "job:test-jobs:job", "datasetField:s3://warehouse:b:c"),
+    *("2026-01-01T00:00:00Z", "2026-01-01", "9999-12-31T23:59:59Z", "-10m"),
+)
 
 
-@cases(600)
-@given(st.data())
-def test_every_route_survives_odd_paths_and_queries(client, routes, data):
-    path, way = data.draw(st.sampled_from(routes))
+def odd_value(generator):
+    """Return a quoted value: one of `ODD_VALUES`, random text, random bytes or a number of any size."""
+    kind = generator.randrange(4)
+    if kind == 0:
+        return quote(generator.randbytes(generator.randrange(7)), safe="")
+    if kind == 1:
+        text = "".join(chr(generator.randrange(0x110000 >> generator.randrange(14))) for _ in range(8))
+    elif kind == 2:
+        text = str(generator.randrange(-(2**70), 2**70) >> generator.randrange(71))
+    else:
+        text = generator.choice(ODD_VALUES)
+    return quote(text.encode("utf-8", "surrogatepass"), safe="")
+
+
+def odd_request(generator, path, way):
+    """Return path and query of a request with odd values for parameters, of which some are given twice or unknown."""
     pairs = []
     for parameter in way.get("parameters", []):
         if parameter["in"] == "path":
-            path = path.replace("{" + parameter["name"] + "}", data.draw(ODD_VALUES))
-        elif data.draw(st.booleans()) or parameter["required"]:
-            pairs += [f"{parameter['name']}={data.draw(ODD_VALUES)}" for _ in range(data.draw(st.integers(1, 2)))]
-    pairs += data.draw(st.lists(ODD_VALUES, max_size=1))
-    answer = client.send(request_bytes("GET", f"{path}?{'&'.join(pairs)}"))
-    if answer.status != 200:
-        assert answer.status in REFUSED, (path, pairs, answer)
-        assert_rejected_with_an_error(answer)
-    client.json("/jobs?limit=3")
+            path = path.replace("{" + parameter["name"] + "}", odd_value(generator))
+        elif generator.random() < 0.5 or parameter["required"]:
+            pairs += [f"{parameter['name']}={odd_value(generator)}" for _ in range(generator.randint(1, 2))]
+    pairs += [odd_value(generator)] * generator.randrange(2)
+    return f"{path}?{'&'.join(pairs)}"
+
+
+def test_every_route_survives_odd_paths_and_queries(client, routes):
+    # Not by Hypothesis: on a loaded machine it took these draws for inconsistent, without a cause in this file.
+    for number in range(600 * SCALE):
+        target = odd_request(Random(number), *routes[number % len(routes)])
+        answer = client.send(request_bytes("GET", target))
+        if answer.status != 200:
+            assert answer.status in REFUSED, (number, target, answer)
+            assert_rejected_with_an_error(answer)
+        client.json("/jobs?limit=3")
 
 
 @cases(100)
