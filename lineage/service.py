@@ -36,6 +36,7 @@ from lineage.graph import Graph, LineageRecords, export_steps
 from lineage.graph.node_names import NodeNames
 from lineage.ingress import KafkaIngress
 from lineage.instance_role import InstanceRole
+from lineage.metrics.emitter_queues import EmitterQueues
 from lineage.metrics.event_delays import EventDelays, Stage
 from lineage.metrics.ingest_metrics import IngestMetrics
 from lineage.retired_records import RetiredRecords, free_in_slices
@@ -166,6 +167,8 @@ class Service:
         self.change_feed = ChangeFeed(settings.max_listeners)
         self.ingest_metrics = IngestMetrics(time.time())
         self.delays = EventDelays()
+        self.emitter_queues = EmitterQueues()
+        self.delays.registry.register(self.emitter_queues)
         self.locations = locations
         self.reader = EventReader(rules)
         self.past_graphs = AsOfQueries(log, settings.rules, self._state_path)
@@ -691,6 +694,7 @@ class Service:
                     self._apply_event(applied)
                     self.delays.observe(Stage.ACCEPTED, applied, batch.accepted / 1e9)
                     self.delays.observe(Stage.VISIBLE, applied, time.time())
+                    self.emitter_queues.observe(applied)
                 else:
                     self.duplicates += 1
                 count += 1

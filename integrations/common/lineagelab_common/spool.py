@@ -21,6 +21,7 @@ from typing import Protocol
 from lineagelab_common.client import TIMEOUT, LineageClient, RejectedError, UnavailableError, encode
 from lineagelab_common.events import Json
 from lineagelab_common.files import remove_file, replace_file
+from lineagelab_common.queue_facet import with_queue
 
 MAX_BYTES = 16 * 2**20
 """Size limit of waiting events. An event has 5 to 50 kB."""
@@ -169,7 +170,8 @@ class Spool:
         return self._dropped
 
     def add(self, event: Json, on_delivered: Callable[[], None] | None = None) -> None:
-        """Queue an event. With a file, it is on disk when this returns.
+        """Queue an event; RUNNING events get a facet with the state of the queue. With a file, it is on disk when this
+        returns.
 
         Args:
             event: with a job, and with a run unless it is about the job alone.
@@ -180,8 +182,8 @@ class Spool:
         """
         if not self._is_enabled:
             return
-        message = Message.of(event, on_delivered)
         with self._changed:
+            message = Message.of(with_queue(event, len(self._queue), self._dropped), on_delivered)
             if self._is_closed:
                 log.warning("%s is not sent: its spool is closed", message.label)
                 return

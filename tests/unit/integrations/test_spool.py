@@ -11,6 +11,7 @@ import pytest
 from lineagelab_common import spool as spools
 from lineagelab_common.client import UnavailableError
 from lineagelab_common.events import EventWriter, Json
+from lineagelab_common.queue_facet import EMITTER_QUEUE, SCHEMA, with_queue
 from lineagelab_common.spool import BoundedQueue, Message, Spool
 from tests.unit.integrations.lineage_endpoint import CUT, GARBAGE, HANGS, TAKEN, answering, free_port
 
@@ -346,3 +347,33 @@ def test_a_message_larger_than_the_queue_is_dropped() -> None:
 
     assert names(queue.add(message("large", "START"))) == ["large"]
     assert len(queue) == 0
+
+
+def test_heartbeats_state_how_many_events_wait_and_were_dropped() -> None:
+    with answering(422, HANGS, TAKEN) as service:
+        spool = spool_of(service.url)
+        rejected = threading.Event()
+        spool.add(event("START"), rejected.set)
+        assert rejected.wait(30)
+        while len(spool):
+            time.sleep(0.01)
+        for each in (event("RUNNING", 1), event("RUNNING", 2), event("COMPLETE", 3)):
+            spool.add(each)
+        service.released.set()
+        assert spool.close(30)
+        first, second, last = service.taken[-3:]
+
+    facets = [each["run"]["facets"][EMITTER_QUEUE] for each in (first, second)]
+    assert facets == [
+        {"_producer": WRITER.producer, "_schemaURL": SCHEMA, "waiting": waiting, "dropped": 1} for waiting in (0, 1)
+    ]
+    assert last == event("COMPLETE", 3)
+
+
+def test_an_event_keeps_its_facets_beside_that_of_the_queue() -> None:
+    before = event("RUNNING", 1)
+    before["run"] = {"runId": RUN, "facets": {"parent": {}}}
+    after = with_queue(before, 2, 1)
+    assert after["run"]["facets"].keys() == {"parent", EMITTER_QUEUE}
+    assert before["run"]["facets"] == {"parent": {}}
+    assert with_queue(event("START"), 2, 1) == event("START")

@@ -11,12 +11,14 @@ from hashlib import sha256
 
 import pytest
 import yaml
-from lineage_events import NAMESPACE, body, event
+from lineage_events import NAMESPACE, body, event, read
 from lineage_recorder import recording
 from prometheus_client.parser import text_string_to_metric_families
 from test_lineage_api import get, post, with_client
 
 from infra.project import PROJECT
+from lineage.metrics.emitter_queues import FACET, EmitterQueues
+from lineage.metrics.emitter_queues import MAX_SERIES as QUEUE_SERIES
 from lineage.metrics.event_delays import BUCKETS, MAX_SERIES, EventDelays, Stage
 
 
@@ -82,6 +84,48 @@ def test_delays_are_counted_by_stage_emitter_and_job(tmp_path):
     assert value(found, "process_resident_memory_bytes") > 10**6
 
 
+def running(waiting, dropped, job="stream"):
+    content = sent("RUNNING", job=job)
+    content["run"]["facets"] = {FACET: {"_producer": "p", "_schemaURL": "s", "waiting": waiting, "dropped": dropped}}
+    return content
+
+
+def test_queues_of_emitters_are_reported_until_the_run_ends(tmp_path):
+    async def scenario(client):
+        for content in (running(3, 0), running(0, 2), running(1, 0, "other"), running(-1, True, "junk")):
+            assert (await post(client, content)).status_code == 201
+        before = await scrape(client)
+        await post(client, sent("COMPLETE", job="other"))
+        return before, await scrape(client)
+
+    before, after = with_client(tmp_path, scenario)
+    for found in (before, after):
+        assert value(found, "lineage_emitter_waiting", **labels("stream")) == 0
+        assert value(found, "lineage_emitter_dropped_total", **labels("stream")) == 2
+        assert value(found, "lineage_emitter_waiting", **labels("junk")) is None
+    assert value(before, "lineage_emitter_waiting", **labels("other")) == 1
+    assert value(after, "lineage_emitter_waiting", **labels("other")) is None
+
+
+@pytest.mark.parametrize("facet", [{}, {"waiting": 1}, {"waiting": "1", "dropped": 0}, {"waiting": 1.5}])
+def test_a_queue_that_is_none_is_ignored(facet):
+    queues = EmitterQueues()
+    content = running(0, 0)
+    content["run"]["facets"][FACET] = facet
+    queues.observe(read(content))
+    assert [family.samples for family in queues.collect()] == [[], []]
+
+
+def test_the_number_of_emitters_with_series_is_limited():
+    queues = EmitterQueues()
+    for number in range(QUEUE_SERIES + 5):
+        queues.observe(read(running(number, 0, job=f"job{number}")))
+    queues.observe(read(running(7, 0, job="job0")))
+    waiting, _ = queues.collect()
+    assert len(waiting.samples) == QUEUE_SERIES
+    assert waiting.samples[0].value == 7
+
+
 RULES = PROJECT / "integrations" / "prometheus" / "lineage-alerts.yaml"
 
 
@@ -96,7 +140,7 @@ def promtool(*words, content=None):
 
 
 def test_alert_rules_do_what_their_test_says():
-    assert "SUCCESS: 12 rules found" in promtool("check", "rules", str(RULES))
+    assert "SUCCESS: 14 rules found" in promtool("check", "rules", str(RULES))
     assert "SUCCESS" in promtool("test", "rules", str(RULES.with_suffix(".test.yaml")))
 
 

@@ -54,7 +54,7 @@ final class EventSender {
           .terminalEvent(name, event.due().generation())
           .ifPresent(stored -> add(settings, job, stored));
     } else {
-      final String json = EventWriter.write(event);
+      final String json = write(event, settings);
       outgoing.add(new Outgoing(settings, new OutgoingEvent(job, json)));
       if (!event.due().isPeriodic()) {
         state.saveLastEvent(name, json);
@@ -68,6 +68,13 @@ final class EventSender {
           name,
           event.due().reason());
     }
+  }
+
+  /** Write an event; a periodic one, which is never sent twice, with the state of the queue. */
+  private String write(final RunEvent event, final PluginSettings settings) {
+    return event.due().isPeriodic()
+        ? EventWriter.write(event, emitters.of(settings).queueState())
+        : EventWriter.write(event);
   }
 
   /** Add a stored terminal event. */

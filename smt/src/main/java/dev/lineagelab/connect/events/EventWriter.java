@@ -24,6 +24,17 @@ public final class EventWriter {
 
   /** Write an event as one line of JSON; equal events have equal text. */
   public static String write(final RunEvent event) {
+    return json(event).toString();
+  }
+
+  /** Write an event with the state of the queue to its destination. */
+  public static String write(final RunEvent event, final QueueState queue) {
+    final ObjectNode json = json(event);
+    RunFacets.addQueue((ObjectNode) json.get("run").get("facets"), queue);
+    return json.toString();
+  }
+
+  private static ObjectNode json(final RunEvent event) {
     final ObjectNode json = JsonNodeFactory.instance.objectNode();
     json.put("eventType", event.due().type().name());
     json.put("eventTime", TIME.format(Instant.ofEpochMilli(event.due().time())));
@@ -39,7 +50,7 @@ public final class EventWriter {
     JobFacets.add(job.putObject("facets"), event);
     addDatasets(json.putArray("inputs"), event, event.snapshot().lineage().inputs(), true);
     addDatasets(json.putArray("outputs"), event, event.snapshot().lineage().outputs(), false);
-    return json.toString();
+    return json;
   }
 
   private static void addDatasets(

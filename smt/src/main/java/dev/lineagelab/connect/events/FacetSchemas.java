@@ -32,6 +32,8 @@ final class FacetSchemas {
   static final String PROCESSING_ENGINE =
       FACETS + "1-1-1/ProcessingEngineRunFacet.json#/$defs/ProcessingEngineRunFacet";
 
+  static final String QUEUE = "urn:lineage-lab:schemas:EmitterQueueRunFacet:1";
+
   private FacetSchemas() {}
 
   /** Add a facet with the fields that every facet requires. */

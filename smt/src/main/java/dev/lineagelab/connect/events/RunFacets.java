@@ -14,6 +14,9 @@ public final class RunFacets {
   /** Facet with the state that Connect reports for the connector. */
   public static final String CONNECTOR = "lineagelab_connect";
 
+  /** Facet with the state of the queue to the destination. */
+  public static final String QUEUE = "lineageLab_emitterQueue";
+
   /** Length limit of messages and stack traces, in characters. */
   private static final int MAX_TRACE_LENGTH = 10_000;
 
@@ -29,6 +32,12 @@ public final class RunFacets {
       final boolean withTrace = event.snapshot().settings().includesStackTraces();
       addError(facets, event.snapshot().status().firstTrace(), withTrace, secrets);
     }
+  }
+
+  static void addQueue(final ObjectNode facets, final QueueState queue) {
+    FacetSchemas.facet(facets, QUEUE, FacetSchemas.QUEUE)
+        .put("waiting", queue.waiting())
+        .put("dropped", queue.dropped());
   }
 
   /** Add type, class and state of the connector, but none of its options, which may be secret. */

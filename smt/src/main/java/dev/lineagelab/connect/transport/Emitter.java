@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.transport;
 
+import dev.lineagelab.connect.events.QueueState;
 import dev.lineagelab.connect.settings.QueueSettings;
 import dev.lineagelab.connect.transport.EventQueue.QueuedEvent;
 import java.util.List;
@@ -135,6 +136,11 @@ public final class Emitter implements EmitterMXBean, AutoCloseable {
           reason,
           EmitterMBeans.DOMAIN);
     }
+  }
+
+  /** State of the queue. */
+  public QueueState queueState() {
+    return new QueueState(queue.size(), metrics.dropped());
   }
 
   /** Send queued events within the shutdown timeout and stop the thread. */

@@ -60,7 +60,17 @@ class LineageAgentTest extends AgentTestCase {
   void emitsAHeartbeatPerInterval() throws Exception {
     set("RUNNING", "RUNNING");
     poll(65);
-    assertThat(eventTypes(events())).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
+    final List<JsonNode> events = events();
+    assertThat(eventTypes(events)).isEqualTo("START1 RUNNING1 RUNNING1 RUNNING1");
+    assertThat(events)
+        .filteredOn(event -> event.at("/run/facets").has("lineageLab_emitterQueue"))
+        .isEqualTo(events.subList(1, 4))
+        .allSatisfy(
+            event -> {
+              final JsonNode queue = event.at("/run/facets/lineageLab_emitterQueue");
+              assertThat(queue.at("/waiting").isInt()).isTrue();
+              assertThat(queue.at("/dropped").asInt(-1)).isZero();
+            });
   }
 
   @Test
