@@ -16,6 +16,7 @@ from infra.services.spark.settings import (
     AGENT_ENVIRONMENT,
     DRIVER_SECRETS,
     LOGGING,
+    SparkSettings,
     driver_settings,
     process_environment,
 )
@@ -25,6 +26,9 @@ PROPERTIES = "spark.properties"
 LAUNCHER = "lineagelab_spark.launch"
 OBSERVER = "lineagelab_spark.observed"
 TIMER = "lineagelab_spark.launch_every"
+
+PROFILE_ROWS = "LINEAGE_PROFILE_ROWS"
+"""Environment variable of an observed batch job with the rows up to which it profiles its tables."""
 
 STOP_SECONDS = 45
 """Grace period: a streaming driver finishes its batch (10 s), Spark stops, the JVM gets 10 s more, then is killed."""
@@ -38,7 +42,7 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
         executor=spark_executors.program(driver, site, settings),
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
-        env=_driver_environment(driver, site),
+        env=_driver_environment(driver, site, settings),
         secrets=DRIVER_SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
@@ -53,7 +57,7 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
         executor=spark_executors.program(driver, site, settings),
         needs=_driver_needs(driver, settings),
         files=_driver_files(driver, site, settings),
-        env=_driver_environment(driver, site),
+        env=_driver_environment(driver, site, settings),
         secrets=DRIVER_SECRETS,
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
@@ -69,6 +73,12 @@ def _driver_program(driver: Driver, settings: Settings) -> Python:
     if driver.every:
         return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, *modules, *executor))
     return _driver_python(LAUNCHER, launch, uses=(*modules, *executor))
+
+
+def _profile_environment(driver: Driver, settings: Settings) -> dict[str, str]:
+    """Return the variable that makes an observed batch job profile its tables at its end."""
+    rows = settings.section(SparkSettings).profile_rows
+    return {PROFILE_ROWS: str(rows)} if rows and driver.is_observed else {}
 
 
 def _driver_python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
@@ -88,7 +98,7 @@ def _driver_files(driver: Driver, site: Site, settings: Settings) -> dict[str, s
     return {PROPERTIES: render_properties(spark_foreign.apply(spark, settings)), LOGGING: LOG4J2_PROPERTIES}
 
 
-def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
+def _driver_environment(driver: Driver, site: Site, settings: Settings) -> dict[str, str]:
     scratch = site.scratch(driver.program)
     lineage_url = {"LINEAGE_URL": site.address(lineage.NAME, lineage.API.name).url} if driver.lineage != "off" else {}
     return {
@@ -107,5 +117,6 @@ def _driver_environment(driver: Driver, site: Site) -> dict[str, str]:
         "AWS_REGION": credentials.S3_REGION,
         **AGENT_ENVIRONMENT,
         **lineage_url,
+        **_profile_environment(driver, settings),
         **driver.env,
     }

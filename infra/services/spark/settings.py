@@ -89,6 +89,9 @@ class SparkSettings(SettingsSection):
         pattern=r"^[A-Za-z0-9._:-]*$",
         description="sparkMaster: host by which its executors reach the drivers, which then listen on all interfaces",
     )
+    profile_rows: int = Field(
+        0, ge=0, description="rows up to which a table is profiled after each Spark batch job that wrote it; 0: never"
+    )
     spark_conf: str = Field(
         "", description="Spark properties of all drivers, which override the lab's: spark.KEY=VALUE;spark.KEY=VALUE"
     )

@@ -79,6 +79,7 @@ class BatchLineage:
         self._thread.join(CLOSE_TIMEOUT)
         try:
             execution_listener.drain(self._spark, DRAIN_MILLISECONDS)
+            self._observer.profile()
             self._observer.stop()
         except (*JVM_GONE, Py4JError) as error:
             log.warning("Spark did not report its last writes, they may lack lineage: %s", error)
@@ -125,7 +126,8 @@ def observe(
 
     Environment: `LINEAGE_SPOOL` is a file that keeps undelivered events across restarts; `OPENLINEAGE_PARENT_ID`
     (`namespace/name/runId`) is the parent of the runs; `LINEAGE_OPEN_RUNS` is the file of open runs, which the launcher
-    ends if this process is killed.
+    ends if this process is killed; `LINEAGE_PROFILE_ROWS` is the number of rows up to which the Iceberg tables that it
+    has written are profiled at its end.
 
     Raises:
         SparkConnectError: the session is one of Spark Connect; a TypeError.

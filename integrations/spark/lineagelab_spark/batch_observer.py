@@ -25,10 +25,11 @@ from lineagelab_spark.frames import FramePlan
 from lineagelab_spark.java import JavaObject, items, kind_of, option
 from lineagelab_spark.lifecycle import EventType
 from lineagelab_spark.plan import PlanLineage, derive_tree, opaque
+from lineagelab_spark.profile_runs import WrittenSnapshot, report_profile
 from lineagelab_spark.runs import Failure
 from lineagelab_spark.write_commands import ENCLOSING, UnsupportedWriteError, WriteCommand
 from lineagelab_spark.write_events import WriteRun, Written
-from lineagelab_spark.written_rows import rows_written, with_nulls
+from lineagelab_spark.written_rows import rows_written, with_nulls, written_snapshot
 
 MAX_VARIANTS = 64
 """Limit of distinct lineages kept per job: writes of one application to one table are one job with all their edges."""
@@ -57,6 +58,7 @@ class BatchObserver:
         self._open: dict[int, tuple[WriteRun, Description]] = {}
         self._ended: deque[int] = deque(maxlen=10 * POLLED_EXECUTIONS)
         self._inner: deque[_InnerWrite] = deque(maxlen=MAX_INNER)
+        self._snapshots: dict[str, WrittenSnapshot] = {}
         self._is_stopped = False
         self.warnings = DeduplicatedWarnings(settings.application)
 
@@ -94,6 +96,15 @@ class BatchObserver:
             for number in list(self._open):
                 run, description = self._open.pop(number)
                 self._emit(run, EventType.ABORT, _now(), description)
+
+    def profile(self) -> None:
+        """Profile the tables that were written, if the settings demand it: after the last write, as it takes time."""
+        with self._lock:
+            snapshots = list(self._snapshots.values())
+            self._snapshots.clear()
+        for snapshot in snapshots:
+            with self.warnings.log_exceptions(f"{snapshot.table} is not profiled"):
+                report_profile(self._spark, self._settings, snapshot, self.warnings)
 
     def _running(self) -> Iterable[JavaObject]:
         """Return the latest executions that have not ended."""
@@ -201,7 +212,16 @@ class BatchObserver:
             found = rows_written(execution, command.jvm_table, application, began)
             with self.warnings.log_exceptions(f"cannot count the nulls written to {command.table}"):
                 found = with_nulls(found, self._spark._jvm, command.jvm_table, application, began)
+            if self._settings.profile_rows:
+                self._keep_snapshot(
+                    command.table, command.dataset, written_snapshot(command.jvm_table, application, began)
+                )
         return {command.dataset: found}
+
+    def _keep_snapshot(self, table: str, dataset: Dataset, found: tuple[int, int | None] | None) -> None:
+        """Remember the last snapshot of a table for `profile`."""
+        if found is not None:
+            self._snapshots[table] = WrittenSnapshot(table, dataset, *found)
 
     def _emit(
         self,

@@ -33,12 +33,19 @@ SPOOL = "LINEAGE_SPOOL"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 """Namespace of the driver's jobs, unless the driver passes one."""
 
+PROFILE_ROWS = "LINEAGE_PROFILE_ROWS"
+"""Rows up to which a table that a batch driver has written is profiled; without it, none is."""
+
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriverSettings:
-    """Settings that the runs of one driver share."""
+    """Settings that the runs of one driver share.
+
+    Attributes:
+        profile_rows: rows up to which a table that a batch driver has written is profiled; 0: none is.
+    """
 
     namespace: str
     application: str
@@ -46,6 +53,7 @@ class DriverSettings:
     parent: ParentRun | None
     spool: Spool
     open_runs: OpenRuns
+    profile_rows: int = 0
 
     @classmethod
     def of(
@@ -64,6 +72,7 @@ class DriverSettings:
             parent=parent_run(os.environ.get(PARENT, "")),
             spool=spool,
             open_runs=OpenRuns(Path(path) if path else None),
+            profile_rows=profile_rows(os.environ.get(PROFILE_ROWS, "")),
             **more,
         )
 
@@ -107,6 +116,14 @@ def _spool_file(name: str) -> Path | None:
     if path.is_dir() or not os.access(path.parent, os.W_OK):
         raise ConfigurationError(f"{SPOOL} names {name}, where no file can be written: name a file in another folder")
     return path
+
+
+def profile_rows(text: str) -> int:
+    """Return the number in the text of `PROFILE_ROWS`, 0 for none; 0, with a warning, if it is invalid."""
+    if text and not text.isdecimal():
+        log.warning("%s is ignored: %r is not a number of rows", PROFILE_ROWS, text)
+        return 0
+    return int(text or 0)
 
 
 def parent_run(text: str) -> ParentRun | None:

@@ -39,6 +39,15 @@ def with_nulls(written: Written, jvm: JavaObject, iceberg: JavaObject | None, ap
     return written if snapshot is None else replace(written, nulls=null_counts(jvm, iceberg, snapshot))
 
 
+def written_snapshot(iceberg: JavaObject | None, application: str, began: int) -> tuple[int, int | None] | None:
+    """Return id and total number of rows of the snapshot that a write has committed; None if there is none."""
+    snapshot = None if iceberg is None else _own_snapshot(iceberg, application, began)
+    if snapshot is None:
+        return None
+    total = snapshot.summary().get("total-records")
+    return int(snapshot.snapshotId()), None if total is None else int(total)
+
+
 def _own_snapshot(table: JavaObject, application: str, began: int) -> JavaObject | None:
     """Return the current snapshot, if this application has committed it since the write began."""
     snapshot = table.currentSnapshot()

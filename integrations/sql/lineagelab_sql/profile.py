@@ -5,82 +5,21 @@ One pass over the table finds candidates for the most frequent values, a second 
 snapshot.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
-from lineagelab_common.events import Json
+from lineagelab_common.table_profile import ColumnProfile, TableProfile
 from lineagelab_sql.lake import quoted
-from lineagelab_sql.run_events import WRITER
 from lineagelab_sql.session import StatementError
-
-KEY_SHARES, KEY_SHARES_SCHEMA = "lineageLab_keyShares", "urn:lineage-lab:schemas:KeySharesInputDatasetFacet:1"
-"""Name and schema of the facet `{"columns": {NAME: {"share", "rows", "value"?}}}` of an input."""
 
 MAX_DISTINCT = 100_000
 """Distinct values that are counted, by an estimate that is up to a third off; of more, only that there are more."""
 
 _NESTED = ("STRUCT", "MAP", "UNION")
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """Column of a table.
-
-    Attributes:
-        type: as the engine spells it.
-        nulls: number of rows without a value.
-        distinct: number of values; None if there are more than about `MAX_DISTINCT`, and for nested types.
-        top: the most frequent value as text; None without any value, and for nested types.
-        top_rows: number of rows that have it.
-        least, greatest: of a column of numbers, else None.
-    """
-
-    name: str
-    type: str
-    nulls: int
-    distinct: int | None
-    top: str | None
-    top_rows: int
-    least: float | None = None
-    greatest: float | None = None
-
-
-@dataclass(frozen=True)
-class TableProfile:
-    """Profile of a table; `name` is that of the engine, `lake.sales.orders`."""
-
-    name: str
-    rows: int
-    columns: Sequence[ColumnProfile]
-
-    def facets(self, *, with_values: bool) -> Json:
-        """Return input facets: the standard's metrics, and the shares of the most frequent values.
-
-        Args:
-            with_values: name these values, which may be personal data.
-        """
-        metrics, shares = {}, {}
-        for column in self.columns:
-            found = {
-                "nullCount": column.nulls,
-                "count": self.rows - column.nulls,
-                "distinctCount": column.distinct,
-                "min": column.least,
-                "max": column.greatest,
-            }
-            metrics[column.name] = {key: value for key, value in found.items() if value is not None}
-            if column.top is not None and self.rows:
-                share: Json = {"share": column.top_rows / self.rows, "rows": column.top_rows}
-                shares[column.name] = share | ({"value": column.top} if with_values else {})
-        return {
-            "dataQualityMetrics": WRITER.facet("dataQualityMetrics", rowCount=self.rows, columnMetrics=metrics),
-            KEY_SHARES: WRITER.facet(KEY_SHARES_SCHEMA, columns=shares),
-        }
 
 
 def columns_of(connection: duckdb.DuckDBPyConnection, name: str) -> dict[str, str]:

@@ -15,8 +15,9 @@ from rich.text import Text
 from lineagelab_common.events import Json, dataset_json
 from lineagelab_common.identifiers import ParentRun, new_run_id, timestamp
 from lineagelab_common.spool import Spool
+from lineagelab_common.table_profile import TableProfile, profile_job
 from lineagelab_sql.lake import NAMESPACE, Lake, LakeError
-from lineagelab_sql.profile import TableProfile, columns_of, profile_table
+from lineagelab_sql.profile import columns_of, profile_table
 from lineagelab_sql.reporting import event_spool
 from lineagelab_sql.run_events import WRITER, Dataset, run_facets
 from lineagelab_sql.session import StatementError
@@ -100,16 +101,15 @@ class ProfileRun:
         """Return a run event; `error` is the message of a failed run."""
         facets = run_facets(f"v{duckdb.__version__}", self._parent, error)
         kind = WRITER.facet("jobType", processingType="BATCH", integration="DUCKDB", jobType="PROFILE")
-        name = f"profile.{self._table.split('.', 1)[1]}"
         table = dataset_json(Dataset(NAMESPACE, self._table), {})
         if profile is not None:
             table["facets"]["schema"] = WRITER.schema({each.name: each.type for each in profile.columns})
-            table["inputFacets"] = profile.facets(with_values=with_values)
+            table["inputFacets"] = profile.facets(WRITER, with_values=with_values)
         return WRITER.run_event(
             event_type,
             time,
             {"runId": self._run_id, "facets": facets},
-            {"namespace": self._namespace, "name": name, "facets": {"jobType": kind}},
+            {"namespace": self._namespace, "name": profile_job(self._table), "facets": {"jobType": kind}},
             [table],
             [],
         )

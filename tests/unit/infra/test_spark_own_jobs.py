@@ -5,7 +5,9 @@ import pytest
 
 from infra.catalog import LabSettings, build_lab
 from infra.project import PROJECT
+from infra.services.spark import driver
 from infra.user_files import UserFileError, UserFiles, read_user_files
+from lineagelab_spark.driver_settings import PROFILE_ROWS
 from tests.unit.infra.test_services import FakeSite
 
 BODY = "\nfrom pyspark.sql import SparkSession\n# lab: service\n"
@@ -139,3 +141,10 @@ def test_modules_of_the_lab_have_no_header():
     assert build_lab(FakeSite(), LabSettings(), UserFiles(spark=read_user_files(PROJECT).spark)) == build_lab(
         FakeSite(), LabSettings()
     )
+
+
+def test_an_observed_batch_job_profiles_its_tables_where_the_setting_says_so():
+    assert task("# lab: task\n", profile_rows=500).env[PROFILE_ROWS] == "500"
+    assert PROFILE_ROWS not in task("# lab: task\n").env
+    assert PROFILE_ROWS not in task("# lab: task\n# lineage: agent\n", profile_rows=500).env
+    assert driver.PROFILE_ROWS == PROFILE_ROWS

@@ -13,6 +13,7 @@ from lineage.rules import Rules
 from lineagelab_sql import profile
 from lineagelab_sql.profile import profile_table
 from lineagelab_sql.profile_run import ProfileRun
+from lineagelab_sql.run_events import WRITER
 from lineagelab_sql.session import StatementError
 
 
@@ -46,7 +47,7 @@ def test_figures_are_those_of_a_recount(connection, seed):
 
 def test_a_planted_hot_key_is_named(connection):
     rows = [f"supplier {n % 50}" for n in range(700)] + ["acme"] * 300
-    facets = table(connection, rows).facets(with_values=True)
+    facets = table(connection, rows).facets(WRITER, with_values=True)
     (found,) = columns_of("s3://warehouse/sales/t", facets, 0.2)
     assert (found.column, found.value, found.rows, found.distinct) == ("k", "acme", 300, 51)
     assert found.share == pytest.approx(0.3)
@@ -59,16 +60,16 @@ def test_a_planted_hot_key_is_named(connection):
     ids=["empty", "no values", "constant", "two values", "unique"],
 )
 def test_even_columns_are_not_skewed(connection, rows):
-    assert list(columns_of("t", table(connection, rows).facets(with_values=True), 0.2)) == []
+    assert list(columns_of("t", table(connection, rows).facets(WRITER, with_values=True), 0.2)) == []
 
 
 def test_many_nulls_are_a_hot_key(connection):
-    facets = table(connection, [None] * 60 + [str(n) for n in range(40)]).facets(with_values=True)
+    facets = table(connection, [None] * 60 + [str(n) for n in range(40)]).facets(WRITER, with_values=True)
     assert [(each.value, each.rows) for each in columns_of("t", facets, 0.5)] == [("null", 60)]
 
 
 def test_values_can_be_left_out(connection):
-    facets = table(connection, ["secret"] * 90 + [str(n) for n in range(10)]).facets(with_values=False)
+    facets = table(connection, ["secret"] * 90 + [str(n) for n in range(10)]).facets(WRITER, with_values=False)
     assert "secret" not in str(facets)
     assert [(each.value, each.rows) for each in columns_of("t", facets, 0.5)] == [(None, 90)]
 
@@ -90,7 +91,7 @@ def test_many_values_are_not_counted(connection, monkeypatch):
     monkeypatch.setattr(profile, "MAX_DISTINCT", 10)
     found = table(connection, [str(n) for n in range(500)] + ["hot"] * 500)
     assert (found.columns[0].distinct, found.columns[0].top) == (None, "hot")
-    facets = found.facets(with_values=True)
+    facets = found.facets(WRITER, with_values=True)
     assert "distinctCount" not in facets["dataQualityMetrics"]["columnMetrics"]["k"]
     assert [each.value for each in columns_of("t", facets, 0.2)] == ["hot"]
 
