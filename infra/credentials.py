@@ -26,6 +26,9 @@ LINEAGE_READ_KEY = "LINEAGE_READ_KEY"
 LINEAGE_WEBHOOKS = "LINEAGE_WEBHOOKS"
 """Receivers of alerts: the content of a file of the user. It is not in `NAMES`, as it is never generated."""
 
+FROM_FILES = frozenset({LINEAGE_WEBHOOKS})
+"""Credentials of single services, which restart by themselves when the file changes."""
+
 NAMES = (
     S3_ACCESS_KEY,
     S3_SECRET_KEY,
@@ -117,6 +120,11 @@ def json_credential(path: Path) -> str:
         raise LabError(f"cannot read the credentials in {path}: {error}") from error
 
 
+def file_revision(path: Path) -> str:
+    """Return a hash of `json_credential`, which changes with the content of the file."""
+    return hashlib.sha256(json_credential(path).encode()).hexdigest()[:16]
+
+
 def remove(path: Path, names: Collection[str]) -> None:
     """Remove credentials from a file, so that `ensure` generates them."""
     values = read(path)
@@ -125,5 +133,9 @@ def remove(path: Path, names: Collection[str]) -> None:
 
 
 def fingerprint(values: dict[str, str]) -> str:
-    """Return a hash that changes with any credential; it reveals none, since at least one has 128 random bits."""
-    return hashlib.sha256(render(values).encode()).hexdigest()[:16]
+    """Return a hash that changes with any credential but those of `FROM_FILES`.
+
+    It reveals none, since at least one has 128 random bits.
+    """
+    shared = {name: value for name, value in values.items() if name not in FROM_FILES}
+    return hashlib.sha256(render(shared).encode()).hexdigest()[:16]

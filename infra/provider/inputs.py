@@ -12,13 +12,13 @@ class CredentialsInputs(Inputs):
         given: credentials of existing services, which the user provides: name -> key of the setting that requires it.
             None: all credentials are generated.
         files: credentials that are the content of a JSON file of the user: name -> path of the file.
-        content_hash: hash of these files, so that a change of one updates the credentials.
+        revision: hash of the content of these files, so that a change of one updates the credentials.
     """
 
     path: str
     given: dict[str, str] | None = None
     files: dict[str, str] | None = None
-    content_hash: str | None = None
+    revision: str | None = None
 
 
 class EnvironmentFileInputs(Inputs):

@@ -136,6 +136,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         ready=Probe(API.name, "/health"),
         files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
+        env=_webhooks_environment(settings),
         secrets=_secrets(settings),
         memory_mib=256,
     )
@@ -181,6 +182,11 @@ def _access_options(settings: LineageSettings) -> tuple[str, ...]:
 def _secrets(settings: Settings) -> dict[str, str]:
     webhooks = {name: name for name in _secret_files(settings)}
     return SERVICE_SECRETS | (STORE_SECRETS if stores_in_postgres(settings) else {}) | webhooks
+
+
+def _webhooks_environment(settings: Settings) -> dict[str, str]:
+    """Return the variable that restarts the service, and nothing else, when the file of webhooks changes."""
+    return {f"{name}_REVISION": credentials.file_revision(path) for name, path in _secret_files(settings).items()}
 
 
 def _secret_files(settings: Settings) -> dict[str, Path]:

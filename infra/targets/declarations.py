@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 
 from infra.catalog import external_credentials, secret_files
-from infra.credentials import json_credential
+from infra.credentials import file_revision
 from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
 from infra.model.inputs import Inputs
 from infra.provider.inputs import CredentialsInputs, EnvironmentFileInputs
@@ -74,14 +74,18 @@ def resource_declaration(resource: Resource) -> ResourceDeclaration:
     return ResourceDeclaration(resource.kind, resource.key, resource, needs, secret=is_protected)
 
 
+def secret_files_revision(settings: Settings) -> str | None:
+    """Return a hash that changes with the user's files of credentials; None if there are none."""
+    return " ".join(map(file_revision, secret_files(settings).values())) or None
+
+
 def credentials_declaration(path: str, settings: Settings, needs: tuple[str, ...]) -> ResourceDeclaration:
     """Return the file with the stack's credentials."""
-    files = secret_files(settings)
     inputs = CredentialsInputs(
         path=path,
         given=external_credentials(settings) or None,
-        files={name: str(file) for name, file in files.items()} or None,
-        content_hash=definition_hash([json_credential(file) for file in files.values()]) if files else None,
+        files={name: str(file) for name, file in secret_files(settings).items()} or None,
+        revision=secret_files_revision(settings),
     )
     return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 

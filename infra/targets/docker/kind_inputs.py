@@ -39,6 +39,7 @@ class CredentialsVolumeInputs(Inputs):
         image: any image that the daemon has, for a temporary container that is never started.
         labels: labels of that container.
         fingerprint: fingerprint of the credentials; a change copies them again.
+        revision: that of the user's files of credentials; a change copies them again, too.
     """
 
     volume: str
@@ -46,6 +47,7 @@ class CredentialsVolumeInputs(Inputs):
     image: str
     labels: dict[str, str]
     fingerprint: str
+    revision: str | None = None
 
 
 class DockerHostInputs(Inputs):

@@ -19,6 +19,7 @@ from infra.targets.declarations import (
     definition_hash,
     environment_file,
     resource_declaration,
+    secret_files_revision,
 )
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer, published_endpoints
@@ -127,6 +128,7 @@ class DockerTarget:
             image=self.containers.image(lab.services[0]),
             labels=self._labels,
             fingerprint=SET_BY_ENGINE,
+            revision=secret_files_revision(self.settings),
         )
         return (
             credentials_declaration(self._credentials_file, self.settings, (HOST,)),

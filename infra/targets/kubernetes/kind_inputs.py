@@ -47,6 +47,7 @@ class CredentialsSecretInputs(Inputs):
         path: path of the file on this machine.
         labels: labels of the Secret.
         fingerprint: fingerprint of the credentials; a change copies them again.
+        revision: that of the user's files of credentials; a change copies them again, too.
     """
 
     context: str
@@ -55,6 +56,7 @@ class CredentialsSecretInputs(Inputs):
     path: str
     labels: dict[str, str]
     fingerprint: str
+    revision: str | None = None
 
 
 class Forward(Inputs):

@@ -20,6 +20,7 @@ from infra.targets.declarations import (
     credentials_declaration,
     environment_file,
     resource_declaration,
+    secret_files_revision,
 )
 from infra.targets.kubernetes import names
 from infra.targets.kubernetes.chart import CHART, values_renderer
@@ -129,6 +130,7 @@ class KubernetesTarget:
             path=self._credentials_file,
             labels=stack_labels(self.site.stack),
             fingerprint=SET_BY_ENGINE,
+            revision=secret_files_revision(self.settings),
         )
         return (
             credentials_declaration(self._credentials_file, self.settings, (CLUSTER,)),

@@ -13,7 +13,8 @@ from infra.provider.kind import OperationContext
 from infra.provider.kinds.credentials import CredentialsKind
 from infra.services import lineage
 from infra.user_files import UserFiles
-from tests.unit.infra.rendered_labs import LOCAL_SITE, docker_lab, docker_target, local_resources
+from tests.unit.infra.rendered_labs import LOCAL_SITE, docker_lab, docker_resources, docker_target, local_resources
+from tests.unit.infra.rendered_values import rendered
 
 NAME = credentials.LINEAGE_WEBHOOKS
 WEBHOOK = {"name": "ops", "url": "https://example.org/secret-path", "shape": "json", "secret": "it's sixteen $bytes"}
@@ -61,10 +62,29 @@ def test_without_the_setting_there_are_none():
     assert local_resources(LabSettings())["credentials"].inputs.files is None
 
 
-def test_a_changed_file_changes_the_credentials(file):
-    before = local_resources(settings(file))["credentials"].inputs
+def test_a_changed_file_changes_the_credentials_and_the_lineage_service_alone(file):
+    before = local_resources(settings(file))
     write(file, WEBHOOK, {**WEBHOOK, "name": "second"})
-    assert local_resources(settings(file))["credentials"].inputs.content_hash != before.content_hash
+    after = local_resources(settings(file))
+    changed = {key for key, resource in after.items() if resource.inputs != before[key].inputs}
+    assert changed == {"credentials", lineage.NAME}
+
+
+def test_on_docker_a_changed_file_is_copied_again(file):
+    before = docker_resources(docker_target(settings=settings(file, target="docker")))
+    write(file)
+    after = docker_resources(docker_target(settings=settings(file, target="docker")))
+    changed = {key for key, resource in after.items() if resource.inputs != before[key].inputs}
+    assert changed == {"credentials", "credentials/volume", f"container/{lineage.NAME}"}
+
+
+def test_on_kubernetes_a_changed_file_restarts_the_lineage_service_alone(file):
+    _, before = rendered(lineage_webhooks=str(file))
+    write(file)
+    _, after = rendered(lineage_webhooks=str(file))
+    assert {name for name in after if after[name] != before[name]} == {lineage.NAME}
+    assert after["credentials"]["given"] == [NAME]
+    assert NAME not in after["credentials"]["names"]
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]"])
@@ -103,14 +123,13 @@ class TestFile:
         assert self.KIND.read(inputs, OperationContext()).outputs == made
         write(file)
         assert self.KIND.read(inputs, OperationContext()) is None
-        assert self.KIND.update(inputs, inputs, OperationContext()) != made
+        assert self.KIND.update(inputs, inputs, OperationContext()) == made, "other services restart for nothing"
         assert credentials.read(tmp_path / "credentials.env")[NAME] == "[]"
 
     def test_without_the_setting_they_are_removed(self, inputs, tmp_path):
-        made = self.KIND.create(inputs, OperationContext())
-        after = self.KIND.update(inputs, inputs.model_copy(update={"files": None}), OperationContext())
+        self.KIND.create(inputs, OperationContext())
+        self.KIND.update(inputs, inputs.model_copy(update={"files": None}), OperationContext())
         assert NAME not in credentials.read(tmp_path / "credentials.env")
-        assert after != made
 
     def test_a_file_that_is_gone_is_named(self, inputs, file):
         file.unlink()
