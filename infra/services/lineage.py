@@ -186,6 +186,7 @@ def _secrets(settings: Settings) -> dict[str, str]:
 
 def _webhooks_environment(settings: Settings) -> dict[str, str]:
     """Return the variable that restarts the service, and nothing else, when the file of webhooks changes."""
+    _check_webhooks(settings)  # plain Pulumi checks no settings
     return {f"{name}_REVISION": credentials.file_revision(path) for name, path in _secret_files(settings).items()}
 
 

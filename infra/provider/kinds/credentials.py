@@ -37,8 +37,10 @@ class CredentialsKind(Kind[CredentialsInputs]):
         values = credentials.read(path)
         if any(name not in values for name in credentials.NAMES):
             return None
-        if not values.items() >= {**(_given(inputs) or {}), **_in_files(inputs)}.items():
-            return None  # another password is given, or a file has changed: create writes it
+        if not values.items() >= (_given(inputs) or {}).items():
+            return None  # another password is given: create writes it
+        if (inputs.files or {}).keys() - values.keys():
+            return None
         return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:

@@ -99,8 +99,10 @@ def test_a_webhook_that_containers_cannot_reach_is_refused(tmp_path, target, hos
 def test_a_file_that_cannot_be_used_is_refused(tmp_path):
     with pytest.raises(LabError, match=r"lineageWebhooks: cannot read the webhooks in .*no-file"):
         check_settings(settings(tmp_path / "no-file"))
-    with pytest.raises(LabError, match=r"lineageWebhooks: webhook 1 in .*'shape' is missing"):
-        check_settings(settings(write(tmp_path / "webhooks.json", {"name": "x", "url": "http://example.org"})))
+    invalid = settings(write(tmp_path / "webhooks.json", {"name": "x", "url": "http://example.org"}))
+    for use in (check_settings, local_resources):
+        with pytest.raises(LabError, match=r"lineageWebhooks: webhook 1 in .*'shape' is missing"):
+            use(invalid)
 
 
 class TestFile:
@@ -118,11 +120,10 @@ class TestFile:
         assert json.loads(values[NAME]) == [WEBHOOK]
         assert values.keys() == {*credentials.NAMES, NAME}
 
-    def test_a_change_is_found_and_written(self, inputs, tmp_path, file):
+    def test_a_change_is_written(self, inputs, tmp_path, file):
         made = self.KIND.create(inputs, OperationContext())
         assert self.KIND.read(inputs, OperationContext()).outputs == made
         write(file)
-        assert self.KIND.read(inputs, OperationContext()) is None
         assert self.KIND.update(inputs, inputs, OperationContext()) == made, "other services restart for nothing"
         assert credentials.read(tmp_path / "credentials.env")[NAME] == "[]"
 
@@ -131,7 +132,14 @@ class TestFile:
         self.KIND.update(inputs, inputs.model_copy(update={"files": None}), OperationContext())
         assert NAME not in credentials.read(tmp_path / "credentials.env")
 
-    def test_a_file_that_is_gone_is_named(self, inputs, file):
+    def test_a_lost_credential_is_found(self, inputs, tmp_path):
+        self.KIND.create(inputs, OperationContext())
+        credentials.remove(tmp_path / "credentials.env", [NAME])
+        assert self.KIND.read(inputs, OperationContext()) is None
+
+    def test_a_file_that_is_gone_is_named_by_an_update_and_no_matter_before(self, inputs, file):
+        made = self.KIND.create(inputs, OperationContext())
         file.unlink()
+        assert self.KIND.read(inputs, OperationContext()).outputs == made
         with pytest.raises(LabError, match=r"cannot read the credentials in .*webhooks\.json"):
             self.KIND.create(inputs, OperationContext())
