@@ -26,7 +26,7 @@ from lineage.checks.metadata.events import PRODUCER
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json, identity_json
 from lineage.events.own_facets import COLUMN_DESCRIPTIONS_FACET
 from lineage.events.timestamps import format_time
-from lineage.graph.descriptive_facets import DescriptiveFacets, producer_name
+from lineage.graph.descriptive_facets import DescriptiveFacets, facet_producer
 from lineage.marquez.node_ids import NodeRef, node_id
 from lineage.service import Service
 
@@ -119,7 +119,7 @@ def _stated_by_users(facets: DescriptiveFacets) -> Callable[[str], JsonObject]:
             return facets.get(name) or {}
         for register in facets.producer_registers(name):
             value = register.value
-            if producer_name(value.get("_producer") or "") == PRODUCER and value.get("_deleted") is not True:
+            if facet_producer(value) == PRODUCER and value.get("_deleted") is not True:
                 return value
         return {}
 

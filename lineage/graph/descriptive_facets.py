@@ -4,6 +4,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any
 
 from lineage.events.event import Order
 from lineage.events.ids import JsonObject
@@ -111,12 +112,12 @@ class DescriptiveFacets(Facets):
         registers = self._by_producer.get(name)
         if registers is None:
             return value
-        producer = _producer_of(plain_facet(value))
+        producer = facet_producer(plain_facet(value))
         known = registers.get(producer)
         return value if known is None else self._shared_value(f"{name} {producer}", value, known)
 
     def _join_described(self, order: Order, name: str, value: JsonObject) -> None:
-        producer, registers = _producer_of(value), self._by_producer.setdefault(name, {})
+        producer, registers = facet_producer(value), self._by_producer.setdefault(name, {})
         known = registers.get(producer)
         if known is not None and not known.yields_to(order, value):
             return
@@ -129,7 +130,7 @@ class DescriptiveFacets(Facets):
 def merge_registers(name: str, registers: Iterable[Register]) -> Register | None:
     """Merge the statements of several producers, tombstones excepted; None if none is left."""
     current = [found for found in registers if found.value.get("_deleted") is not True]
-    current.sort(key=lambda register: (register.order, _producer_of(register.value)))
+    current.sort(key=lambda register: (register.order, facet_producer(register.value)))
     return _merge_current(name, current) if current else None
 
 
@@ -155,6 +156,7 @@ def _merge_current(name: str, current: list[Register]) -> Register:
     return Register(max(register.order for register in current), merged)
 
 
-def _producer_of(value: JsonObject) -> str:
+def facet_producer(value: Mapping[str, Any]) -> str:
+    """Return the producer of a facet without its version; empty without one: any emitter can send any content."""
     producer = value.get("_producer")
     return producer_name(producer) if isinstance(producer, str) else ""

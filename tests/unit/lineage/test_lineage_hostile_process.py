@@ -175,7 +175,7 @@ def odd_request(generator, path, way):
 
 
 def test_every_route_survives_odd_paths_and_queries(client, routes):
-    # Not by Hypothesis: on a loaded machine it took these draws for inconsistent, without a cause in this file.
+    # Not by Hypothesis: what the other tests have stored makes a response depend on more than the draws.
     for number in range(600 * SCALE):
         target = odd_request(Random(number), *routes[number % len(routes)])
         answer = client.send(request_bytes("GET", target))

@@ -365,3 +365,19 @@ def test_junk_of_an_emitter_that_claims_to_be_the_file_breaks_no_answer(tmp_path
         assert (await stated(client)).json()["entry"]["description"] == "mended"
 
     with_client(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("producer", [None, 7, True, [], ["x"], {}, {"a": [1]}])
+def test_a_producer_that_is_no_text_breaks_no_answer(tmp_path, producer):
+    facets = {"tags": {"tags": [{"key": "PII"}]}, "ownership": {"owners": [{"name": "ann"}]}, "documentation": {}}
+    written = dataset("orders", schema=schema("email"))
+    written["facets"] |= {name: {**facet, "_producer": producer, "_schemaURL": "x"} for name, facet in facets.items()}
+
+    async def scenario(client):
+        await post(client, body("COMPLETE", 0, outputs=[written]))
+        assert (await get(client, "/metadata/all"))["nodes"] == []
+        assert (await stated(client)).json()["entry"]["owners"] == []
+        assert (await state(client, {"description": "mended"})).status_code == 200
+        assert [row["entry"]["description"] for row in (await get(client, "/metadata/all"))["nodes"]] == ["mended"]
+
+    with_client(tmp_path, scenario)
