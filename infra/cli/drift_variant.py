@@ -5,7 +5,8 @@ from enum import StrEnum
 
 
 class Drift(StrEnum):
-    """Change of the rows that the shop writes: values in a new column, or in another unit."""
+    """Change of the rows that the shop writes: prices in a new column or in another unit, or suppliers renamed."""
 
     NEW_COLUMN = "new-column"
     CENTS = "cents"
+    RENAMED_SUPPLIER = "renamed-supplier"

@@ -31,6 +31,7 @@ _NAME = "replayed_drift"
 _VALID_PRICE = r"'^-?[0-9]{1,8}(\.[0-9]+)?$'"
 _COLUMNS = "SELECT column_name FROM information_schema.columns WHERE table_schema = %s AND table_name = %s"
 _TO_NEW_COLUMN = "NEW.{column} := NEW.price; NEW.price := NULL;"
+_TO_RENAMED_SUPPLIER = "NEW.supplier := NEW.supplier || '-EU';"
 _TO_CENTS = "NEW.price := round(NEW.price::numeric * 100)::text;"
 
 
@@ -94,7 +95,7 @@ def drift_for(connection: psycopg.Connection[Any], variant: Drift, orders: int) 
 
 def _create_trigger(connection: psycopg.Connection[Any], variant: Drift) -> None:
     """Change the rows that the shop writes, as a release of its application would."""
-    assignment = _TO_CENTS
+    assignment = _TO_RENAMED_SUPPLIER if variant is Drift.RENAMED_SUPPLIER else _TO_CENTS
     if variant is Drift.NEW_COLUMN:
         column = _new_column(connection)
         assignment = _TO_NEW_COLUMN.format(column=column)

@@ -27,6 +27,12 @@ from lineage.events.timestamps import format_time
 METRIC = f"{CATALOG_NAME}.{TABLE_SUPPLIER_STATS}#total_price"
 DEFAULT_ORDERS = 2000
 
+EFFECTS = {
+    Drift.NEW_COLUMN: f"are missing in {TABLE_SUPPLIER_STATS}",
+    Drift.CENTS: "are in another unit",
+    Drift.RENAMED_SUPPLIER: "are under another supplier",
+}
+
 PROCESSED_SECONDS = 240
 """Limit for `orders_etl` to have processed all orders; it reports every 30 s."""
 
@@ -49,7 +55,8 @@ def drift(
         Drift,
         typer.Option(
             help="new-column: 30 % of the revenue moves to a new nullable column; cents: 30 % of the prices are written"
-            " in another unit, which no schema shows.",
+            " in another unit; renamed-supplier: 30 % of the revenue is under another name of its supplier. No schema"
+            " shows the last two.",
         ),
     ] = Drift.NEW_COLUMN,
     orders: Annotated[int, typer.Option(help="Orders that the shop writes meanwhile.", min=10)] = DEFAULT_ORDERS,
@@ -66,10 +73,8 @@ def drift(
         since = _now()
         out.print(f"the shop now writes {SHARE:.0%} of its revenue differently: {variant}")
         found = drift_for(database, variant, orders)
-    effect = "are in another unit" if variant is Drift.CENTS else f"are missing in {TABLE_SUPPLIER_STATS}"
-    out.print(
-        f"{found.orders} orders: {found.drifted:,.2f} of a revenue of {found.revenue:,.2f}, {found.share:.1%}, {effect}"
-    )
+    share = f"{found.drifted:,.2f} of a revenue of {found.revenue:,.2f}, {found.share:.1%}"
+    out.print(f"{found.orders} orders: {share}, {EFFECTS[variant]}")
     finding = _explain(lab, since)
     out.print(render_text(finding), markup=False, end="")
 

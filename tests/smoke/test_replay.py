@@ -6,6 +6,7 @@ user who works on other projects, too.
 """
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -89,6 +90,17 @@ def test_take_the_screenshot_of_the_cause(lab, replayed):
         since = (datetime.now(UTC) - timedelta(minutes=10)).isoformat()
         visit.open(**screenshots.CAUSE_ROUTE, **{"from": since})
         screenshots.take(visit, screenshots.CAUSE)
+
+
+@pytest.mark.parametrize("variant", ["cents", "renamed-supplier"])
+def test_a_drift_of_the_data_alone_blames_nothing(lab, replayed, variant):
+    assert lab.lab("start", "shop").status == 0
+    while not lab.supervisor.require_state("shop").running:
+        time.sleep(0.2)
+    result = lab.lab("replay", "drift", "--variant", variant, "--orders", "100")
+    assert lab.lab("stop", "shop").status == 0
+    assert result.status == 0, result.text
+    assert "explains it: the data themselves changed" in result.text
 
 
 def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
