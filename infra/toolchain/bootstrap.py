@@ -13,6 +13,8 @@ from infra.toolchain.process import Runner, sigterm_as_keyboard_interrupt
 from infra.toolchain.progress import PlainProgress
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+MODULES = (REPOSITORY, REPOSITORY / "integrations" / "common")
+"""Folders with the modules of the command."""
 
 
 def run(arguments: list[str]) -> int:
@@ -30,7 +32,8 @@ def run(arguments: list[str]) -> int:
     # -P: a folder `infra` in the working directory must not shadow the package.
     python = venvs.KIT.python(cache)
     command = [str(python), "-P", "-m", "infra.cli", *arguments]
-    return os.execve(python, command, {**os.environ, "PYTHONPATH": str(REPOSITORY), **bytecode_environment(cache)})
+    modules = os.pathsep.join(map(str, MODULES))
+    return os.execve(python, command, {**os.environ, "PYTHONPATH": modules, **bytecode_environment(cache)})
 
 
 def bytecode_environment(cache: Cache) -> dict[str, str]:

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from lineagelab_common.identifiers import ParentRun
+
 Json = dict[str, Any]
 
 SPECIFICATION = "https://openlineage.io/spec"
@@ -36,6 +38,10 @@ DIRECT = frozenset({"IDENTITY", "TRANSFORMATION", "AGGREGATION"})
 
 MAX_TEXT = 20_000
 """Characters kept of an error message and of a stack trace: engines quote whole plans in them."""
+
+
+def _run(run: ParentRun) -> Json:
+    return {"run": {"runId": run.run_id}, "job": {"namespace": run.namespace, "name": run.job}}
 
 
 class DatasetId(Protocol):
@@ -98,9 +104,9 @@ class EventWriter:
         trace = stack_trace[:MAX_TEXT] or None
         return self.facet("errorMessage", message=message[:MAX_TEXT], programmingLanguage=language, stackTrace=trace)
 
-    def parent(self, namespace: str, job: str, run_id: str) -> Json:
+    def parent(self, parent: ParentRun) -> Json:
         """Return the `parent` facet."""
-        return self.facet("parent", run={"runId": run_id}, job={"namespace": namespace, "name": job})
+        return self.facet("parent", **_run(parent), root=None if parent.root is None else _run(parent.root))
 
     def schema(self, fields: Mapping[str, str]) -> Json:
         """Return the `schema` facet; `fields` are name -> type."""

@@ -3,27 +3,47 @@
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
 DEFAULT_NAMESPACE = "default"
 """OpenLineage's default job namespace."""
 
+PARENT = "OPENLINEAGE_PARENT_ID"
+"""Environment variable with the parent of a process' runs, `namespace/job/runId`."""
+
+ROOT_PARENT = "OPENLINEAGE_ROOT_PARENT_ID"
+"""Environment variable with the first run of the hierarchy that the parent belongs to, in the same form."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
 class ParentRun:
-    """Parent of a run."""
+    """Parent of a run; `root` is the first run of the hierarchy, None if it is not known."""
 
     namespace: str
     job: str
     run_id: str
+    root: "ParentRun | None" = None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> "ParentRun | None":
+        """Return the parent in the environment variables `PARENT` and `ROOT_PARENT`; None without the first one.
+
+        Raises:
+            ValueError: one of them is invalid.
+        """
+        parent, root = environment.get(PARENT, ""), environment.get(ROOT_PARENT, "")
+        if not parent:
+            return None
+        return replace(cls.parse(parent), root=cls.parse(root) if root else None)
 
     @classmethod
     def parse(cls, text: str) -> "ParentRun":
-        """Parse `OPENLINEAGE_PARENT_ID`, `namespace/job/runId`; the namespace may contain slashes.
+        """Parse `namespace/job/runId`; the namespace may contain slashes.
 
         Raises:
             ValueError: the text has another form.

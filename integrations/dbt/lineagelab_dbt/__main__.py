@@ -33,7 +33,6 @@ def main(arguments: Sequence[str]) -> int:
     """Run a dbt command; return its exit code."""
     if _EXECUTING.isdisjoint(arguments):
         return _exit_code(dbtRunner().invoke(list(arguments)))
-    parent = os.environ.get("OPENLINEAGE_PARENT_ID", "")
     file = os.environ.get("LINEAGE_OPEN_RUNS")
     open_runs = Path(file) if file else None
     _let_sigterm_interrupt()
@@ -45,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
             os.environ.get("OPENLINEAGE_NAMESPACE") or DEFAULT_NAMESPACE,
             os.environ.get("DBT_JOB_NAME") or "dbt",
             dbt_version,
-            ParentRun.parse(parent) if parent else None,
+            ParentRun.from_environment(os.environ),
             OpenRuns(open_runs),
         )
         reporter.start()

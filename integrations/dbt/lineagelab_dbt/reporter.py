@@ -75,7 +75,7 @@ class Reporter:
         self._name = job
         self._version = dbt_version
         self._command = _OpenRun(Run(new_run_id(), dbt_version, parent), Job(namespace, job, "COMMAND"), [], [])
-        self._own = ParentRun(namespace, job, self._command.run.run_id)
+        self._own = ParentRun(namespace, job, self._command.run.run_id, parent.root if parent else None)
         self._running: RunningCommand | None = None
         self._open: dict[str, _OpenRun] = {}
         self._test_starts: dict[str, int] = {}

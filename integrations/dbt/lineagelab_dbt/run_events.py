@@ -56,7 +56,7 @@ class Run:
         """Return a run event; `error` is the message of a failed run."""
         facets: Json = {"processing_engine": WRITER.facet("processing_engine", name="dbt", version=self.dbt_version)}
         if self.parent is not None:
-            facets["parent"] = WRITER.parent(self.parent.namespace, self.parent.job, self.parent.run_id)
+            facets["parent"] = WRITER.parent(self.parent)
         if error:
             facets["errorMessage"] = WRITER.error(error, "SQL")
         run = {"runId": self.run_id, "facets": facets}

@@ -53,14 +53,13 @@ def _check(
     send: Callable[[Json], None],
 ) -> CheckResults | None:
     """Check one table and print the result; None if it could not be checked."""
-    parent = environment.get("OPENLINEAGE_PARENT_ID", "")
     run = CheckRun(
         send,
         environment.get("OPENLINEAGE_NAMESPACE") or DEFAULT_NAMESPACE,
         f"check.{suite.table}",
         Dataset(NAMESPACE, f"{lake.name}.{suite.table}"),
         version("great_expectations"),
-        ParentRun.parse(parent) if parent else None,
+        ParentRun.from_environment(environment),
     )
     try:
         with run:

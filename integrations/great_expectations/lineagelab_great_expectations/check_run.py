@@ -93,7 +93,7 @@ class CheckRun:
         if self._version:
             facets["processing_engine"] = WRITER.facet("processing_engine", name=_ENGINE, version=self._version)
         if self._parent is not None:
-            facets["parent"] = WRITER.parent(self._parent.namespace, self._parent.job, self._parent.run_id)
+            facets["parent"] = WRITER.parent(self._parent)
         if error:
             facets["errorMessage"] = WRITER.error(error, "PYTHON")
         kind = WRITER.facet("jobType", processingType="BATCH", integration="GREAT_EXPECTATIONS", jobType="CHECK")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun
+from lineagelab_common.identifiers import DEFAULT_NAMESPACE, PARENT, ParentRun
 from lineagelab_common.open_runs import OpenRuns
 from lineagelab_common.spool import Spool
 from lineagelab_spark.configuration_error import ConfigurationError
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from typing import Self  # Python 3.11
 
     from pyspark.sql import SparkSession
-
-PARENT = "OPENLINEAGE_PARENT_ID"
-"""Parent of the driver's runs: `namespace/name/runId`."""
 
 OPEN_RUNS = "LINEAGE_OPEN_RUNS"
 """File of the driver's open runs, which the launcher ends if the driver is killed."""
@@ -69,7 +66,7 @@ class DriverSettings:
             namespace=job_namespace(namespace),
             application=str(spark.conf.get("spark.app.name")),
             spark_version=str(spark.version),
-            parent=parent_run(os.environ.get(PARENT, "")),
+            parent=parent_run(os.environ),
             spool=spool,
             open_runs=OpenRuns(Path(path) if path else None),
             profile_rows=profile_rows(os.environ.get(PROFILE_ROWS, "")),
@@ -126,10 +123,10 @@ def profile_rows(text: str) -> int:
     return int(text or 0)
 
 
-def parent_run(text: str) -> ParentRun | None:
-    """Return the run in the text of `PARENT`; None, with a warning, if it is invalid."""
+def parent_run(environment: Mapping[str, str]) -> ParentRun | None:
+    """Return the parent in the environment; None, with a warning, if it is invalid."""
     try:
-        return ParentRun.parse(text) if text else None
+        return ParentRun.from_environment(environment)
     except ValueError as error:
         log.warning("%s is ignored: %s", PARENT, error)
         return None

@@ -17,8 +17,8 @@ The exit code is the driver's; after a signal, it is 128 plus the signal's numbe
 every driver, so it imports neither PySpark nor other packages.
 
 Environment: `PYSPARK_SUBMIT_ARGS`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `LINEAGE_OPEN_RUNS`,
-`OPENLINEAGE_PARENT_ID` (parent of the application's run), `CLASS_DATA` (class data archive that makes the JVM start
-faster).
+`OPENLINEAGE_PARENT_ID` and `OPENLINEAGE_ROOT_PARENT_ID` (parent of the application's run, and the first run of the
+hierarchy), `CLASS_DATA` (class data archive that makes the JVM start faster).
 """
 
 import argparse
@@ -33,11 +33,11 @@ from tempfile import TemporaryDirectory
 from lineagelab_common.client import LineageClient
 from lineagelab_common.events import Json
 from lineagelab_common.files import remove_file
-from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun, now
+from lineagelab_common.identifiers import DEFAULT_NAMESPACE, PARENT, now
 from lineagelab_common.open_runs import EndType, OpenRuns, take_terminal_events
 from lineagelab_common.spool import Spool
 from lineagelab_spark.application import ApplicationRun
-from lineagelab_spark.driver_settings import OPEN_RUNS, PARENT, parent_run
+from lineagelab_spark.driver_settings import OPEN_RUNS, parent_run
 from lineagelab_spark.file_owner import own_file
 from lineagelab_spark.launch_process import DriverExit, run_driver
 
@@ -129,7 +129,8 @@ def _launch(given: argparse.Namespace, reporter: Reporter) -> DriverExit:
     reporter.end_open_runs("FAIL", "the driver and its launcher were killed")
     application = None
     if given.application:
-        application = ApplicationRun.begin(os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE, given.application)
+        namespace = os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE
+        application = ApplicationRun.begin(namespace, given.application, parent_run(os.environ))
         reporter.begin(application, report=given.observe)
     java_options = class_data_options(os.environ.get(CLASS_DATA, ""))
     variables = {**os.environ, OPEN_RUNS: reporter.path}
@@ -158,7 +159,7 @@ def driver_environment(
     more = {}
     if application:
         if has_agent:
-            conf |= _agent_settings(application, parent_run(environment.get(PARENT, "")))
+            conf |= _agent_settings(application)
         more[PARENT] = str(application.as_parent)
     words = [f"--conf {shlex.quote(f'{name}={value}')}" for name, value in conf.items()]
     if words:
@@ -187,10 +188,13 @@ def class_data_options(archive: str) -> str:
     return ""
 
 
-def _agent_settings(application: ApplicationRun, parent: ParentRun | None) -> dict[str, str]:
+def _agent_settings(application: ApplicationRun) -> dict[str, str]:
     conf = {"appName": application.job, "applicationRunId": application.run_id}
-    if parent:
+    if parent := application.parent:
         conf |= {"parentJobNamespace": parent.namespace, "parentJobName": parent.job, "parentRunId": parent.run_id}
+        if root := parent.root:
+            conf |= {"rootParentJobNamespace": root.namespace, "rootParentJobName": root.job}
+            conf |= {"rootParentRunId": root.run_id}
     return {f"spark.openlineage.{name}": value for name, value in conf.items()}
 
 

@@ -123,9 +123,13 @@ def client_event(event: Json) -> RunEvent | JobEvent:
 
 
 def _parent(facet: Json) -> parent_run.ParentRunFacet:
-    run, job = facet["run"], facet["job"]
+    run, job, root = facet["run"], facet["job"], None
+    if "root" in facet:
+        first = facet["root"]
+        root_job = parent_run.RootJob(first["job"]["namespace"], first["job"]["name"])
+        root = parent_run.Root(parent_run.RootRun(first["run"]["runId"]), root_job)
     return parent_run.ParentRunFacet(
-        parent_run.Run(run["runId"]), parent_run.Job(job["namespace"], job["name"]), producer=facet["_producer"]
+        parent_run.Run(run["runId"]), parent_run.Job(job["namespace"], job["name"]), root, producer=facet["_producer"]
     )
 
 

@@ -32,7 +32,7 @@ def run_facets(run: SparkRun, failure: Failure | None) -> Json:
     """Return the facets of a run: engine, parent, and the cause of its failure."""
     facets = {"processing_engine": WRITER.facet("processing_engine", version=run.spark_version, name="spark")}
     if run.parent is not None:
-        facets["parent"] = WRITER.parent(run.parent.namespace, run.parent.job, run.parent.run_id)
+        facets["parent"] = WRITER.parent(run.parent)
     if failure is not None:
         facets["errorMessage"] = WRITER.error(failure.message, failure.language, failure.stack_trace)
     return facets

@@ -48,12 +48,11 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(text: str, given: argparse.Namespace, environment: Mapping[str, str], spool: Spool) -> int:
-    parent = environment.get("OPENLINEAGE_PARENT_ID", "")
     reporting = Reporting(
         spool.add,
         environment.get("OPENLINEAGE_NAMESPACE") or "default",
         given.name,
-        ParentRun.parse(parent) if parent else None,
+        ParentRun.from_environment(environment),
     )
     lake = Lake.from_environment(environment)
     with lake.connect(writable=given.write) as connection:

@@ -59,12 +59,11 @@ def _full_name(lake: Lake, table: str) -> str:
 def _profile(
     connection: duckdb.DuckDBPyConnection, name: str, environment: Mapping[str, str], spool: Spool, with_values: bool
 ) -> TableProfile:
-    parent = environment.get("OPENLINEAGE_PARENT_ID", "")
     run = ProfileRun(
         new_run_id(),
         environment.get("OPENLINEAGE_NAMESPACE") or "default",
         name,
-        ParentRun.parse(parent) if parent else None,
+        ParentRun.from_environment(environment),
     )
     columns_of(connection, name)  # a table that does not exist must not become a dataset of the graph
     spool.add(run.event("START", _now()))

@@ -100,7 +100,7 @@ def run_facets(engine_version: str, parent: ParentRun | None, error: str) -> Jso
     """Return the facets of a run of DuckDB; `error` is the message of a failed one."""
     facets: Json = {"processing_engine": WRITER.facet("processing_engine", name="DuckDB", version=engine_version)}
     if parent is not None:
-        facets["parent"] = WRITER.parent(parent.namespace, parent.job, parent.run_id)
+        facets["parent"] = WRITER.parent(parent)
     if error:
         facets["errorMessage"] = WRITER.error(error, "SQL")
     return facets

@@ -16,6 +16,7 @@ from infra.cli.__main__ import app
 from infra.cli.lineage_client import as_of_time
 from infra.errors import LabError
 from infra.project import PROJECT
+from infra.toolchain.bootstrap import MODULES
 from tests.bench.service_process import running_service
 
 KAFKA = "kafka://kafka:9092"
@@ -432,7 +433,7 @@ def schemas(owned, tmp_path):
         environment = os.environ | {
             "LINEAGE_URL": owned,
             "LINEAGE_LAB": f"{sys.executable} -m infra.cli",
-            "PYTHONPATH": str(PROJECT),
+            "PYTHONPATH": os.pathsep.join(map(str, MODULES)),
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
         }
         words = [PROJECT / "integrations" / "ci" / "check-schema-changes", "base", "schemas", KAFKA, *options]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run ids, parent runs and event times."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
-from lineagelab_common.identifiers import ParentRun, timestamp, uuid7
+from lineagelab_common.identifiers import PARENT, ROOT_PARENT, ParentRun, timestamp, uuid7
 
 RUN_ID = "0193a1f0-0000-7000-8000-000000000000"
 
@@ -25,6 +26,16 @@ def test_a_parent_run_is_parsed_from_its_text(parent):
 def test_an_invalid_parent_run_is_rejected(text):
     with pytest.raises(ValueError, match="expected namespace/job/runId"):
         ParentRun.parse(text)
+
+
+def test_the_parent_of_the_environment_has_the_root_of_its_hierarchy():
+    task, dag = ParentRun("air/flow", "dag.task", RUN_ID), ParentRun("air/flow", "dag", RUN_ID)
+    assert ParentRun.from_environment({}) is None
+    assert ParentRun.from_environment({PARENT: "", ROOT_PARENT: str(dag)}) is None
+    assert ParentRun.from_environment({PARENT: str(task)}) == task
+    assert ParentRun.from_environment({PARENT: str(task), ROOT_PARENT: str(dag)}) == replace(task, root=dag)
+    with pytest.raises(ValueError, match="invalid parent run 'dag'"):
+        ParentRun.from_environment({PARENT: str(task), ROOT_PARENT: "dag"})
 
 
 def test_event_times_have_three_fractional_digits():

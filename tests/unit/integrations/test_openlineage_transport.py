@@ -6,6 +6,7 @@ import os
 import ssl
 import subprocess
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from openlineage.client.transport.kafka import KafkaTransport
 from lineagelab_common import spool as spools
 from lineagelab_common.client import RejectedError, UnavailableError, encode
 from lineagelab_common.events import EventWriter, Json
+from lineagelab_common.identifiers import ParentRun
 from lineagelab_common.spool import Spool
 from lineagelab_spark.configuration_error import ConfigurationError
 from lineagelab_spark.driver_settings import SPOOL, open_spool
@@ -23,7 +25,9 @@ from tests.unit.integrations.lineage_endpoint import TAKEN, answering, free_port
 
 RUN = "0193a1f0-0000-7000-8000-000000000001"
 WRITER = EventWriter("urn:test")
-PARENT = WRITER.parent("shop", "nightly", "0193a1f0-0000-7000-8000-000000000002")
+ROOT = ParentRun("shop", "week", "0193a1f0-0000-7000-8000-000000000003")
+NIGHTLY = ParentRun("shop", "nightly", "0193a1f0-0000-7000-8000-000000000002")
+PARENT = WRITER.parent(replace(NIGHTLY, root=ROOT))
 NO_GIT = {"facets": {"source_code_location": {"disabled": True}}}
 NO_RETRY = {"total": 0, "read": 0, "connect": 0}
 
@@ -145,14 +149,16 @@ def test_kafka_without_brokers_keeps_the_event(monkeypatch: pytest.MonkeyPatch) 
         receiver.send(encode(event(parent=PARENT)))
 
 
-def test_kafka_key_is_that_of_the_parent_job() -> None:
+def test_kafka_key_is_that_of_the_first_known_job_of_the_hierarchy() -> None:
     """All events of a chain of runs go to one partition, in order."""
     kafka = {"bootstrap.servers": f"127.0.0.1:{free_port()}"}
     receiver = open_receiver({"transport": {"type": "kafka", "topic": "lineage", "config": kafka}, **NO_GIT})
     transport = receiver._client.transport
     assert isinstance(transport, KafkaTransport)
-    keys = [transport._get_message_key(client_event(each)) for each in (event(), event(parent=PARENT))]
-    assert keys == ["run:shop/copy", "run:shop/nightly"]
+    sent = (event(), event(parent=WRITER.parent(NIGHTLY)), event(parent=PARENT))
+    assert [transport._get_message_key(client_event(each)) for each in sent] == [
+        *("run:shop/copy", "run:shop/nightly", "run:shop/week")
+    ]
 
 
 @pytest.mark.parametrize(

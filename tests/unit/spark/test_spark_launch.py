@@ -93,10 +93,11 @@ def test_arguments_and_output_are_passed_through(launch, tmp_path):
 
 def test_agent_receives_name_run_and_parent_of_the_application(launch):
     submit = "--driver-class-path x pyspark-shell"
-    parent = "air/flow/dag.task/01890000-0000-7000-8000-000000000000"
-    process = launch(
-        PRINT_ENVIRONMENT, "--application", "told", PYSPARK_SUBMIT_ARGS=submit, OPENLINEAGE_PARENT_ID=parent
-    )
+    variables = {
+        "OPENLINEAGE_PARENT_ID": "air/flow/dag.task/01890000-0000-7000-8000-000000000000",
+        "OPENLINEAGE_ROOT_PARENT_ID": "air/flow/dag/01890000-0000-7000-8000-000000000001",
+    }
+    process = launch(PRINT_ENVIRONMENT, "--application", "told", PYSPARK_SUBMIT_ARGS=submit, **variables)
     environment = json.loads(ended(process)[1])
     words = environment["PYSPARK_SUBMIT_ARGS"].removesuffix(submit).split()
     conf = dict(word.removeprefix("spark.openlineage.").split("=") for word in words if word != "--conf")
@@ -107,8 +108,24 @@ def test_agent_receives_name_run_and_parent_of_the_application(launch):
         "parentJobNamespace": "air/flow",
         "parentJobName": "dag.task",
         "parentRunId": "01890000-0000-7000-8000-000000000000",
+        "rootParentJobNamespace": "air/flow",
+        "rootParentJobName": "dag",
+        "rootParentRunId": "01890000-0000-7000-8000-000000000001",
     }
     assert environment["OPENLINEAGE_PARENT_ID"] == f"lineage-lab/told/{run}"
+
+
+def test_observed_application_has_the_parent_and_the_root_of_the_environment(launch, service):
+    parent, root = (f"air/flow/{job}/01890000-0000-7000-8000-00000000000{n}" for n, job in enumerate(("dag.t", "dag")))
+    process = launch(
+        "", "--application", "child", "--observe", OPENLINEAGE_PARENT_ID=parent, OPENLINEAGE_ROOT_PARENT_ID=root
+    )
+    assert ended(process)[0] == 0
+    facets = [event["run"]["facets"]["parent"] for event in events(service, "child")]
+    assert len(facets) == 2
+    for facet in facets:
+        assert (facet["job"]["name"], facet["root"]["job"]["name"]) == ("dag.t", "dag")
+        assert f"air/flow/dag/{facet['root']['run']['runId']}" == root
 
 
 def test_driver_settings_are_unchanged_without_an_application(launch):

@@ -45,7 +45,8 @@ def test_lab_script_executes_the_cli_in_the_kit_environment(cache: Cache, tmp_pa
         cwd=tmp_path,
         env={**os.environ, "LINEAGE_LAB_CACHE": str(cache.root)},
     )
-    assert done.stdout == f"{LAB.parents[1]}|-P -m infra.cli up --stack a b\n"
+    modules = f"{LAB.parents[1]}{os.pathsep}{LAB.parents[1] / 'integrations' / 'common'}"
+    assert done.stdout == f"{modules}|-P -m infra.cli up --stack a b\n"
 
 
 def test_unwritable_cache_is_reported_without_a_traceback(tmp_path: Path) -> None:
