@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the `Runtime` interface, for every target: test modules import them and define the fixture `runtime`.
 
-The fixture is a runtime with two more methods: `create(name, script, is_service)` creates a shell script as a service,
-which is started, or as a task, and `process(name)` returns an identifier of the process of a running service.
+The fixture is a runtime with three more methods: `create(name, script, is_service)` creates a shell script as a
+service, which is started, or as a task; `process(name)` returns an identifier of the process of a running service, and
+`scratch(name)` the folder of temporary files of a script.
 """
 
 import threading
@@ -12,6 +13,7 @@ import pytest
 
 from infra.cli.tasks import run_task
 from infra.errors import LabError, ServiceError
+from infra.targets.launch_script import RUN_VARIABLES
 
 SERVICE_SCRIPT = 'trap "echo bye; exit 0" TERM; echo "hello $$"; while :; do sleep 0.1; done'
 """Service that prints its pid and shuts down gracefully."""
@@ -35,6 +37,16 @@ def test_each_run_of_a_task_shows_only_its_own_lines(runtime):
         assert lines == ["one", "two", "three"]
     assert (runtime.require_state("counter").status, runtime.require_state("counter").exit_status) == ("EXITED", 0)
     assert runtime.require_state("counter").healthy
+
+
+def test_variables_of_a_run_are_not_those_of_the_next(runtime):
+    file = f"{runtime.scratch('teller')}/{RUN_VARIABLES}"
+    script = f"[ ! -f '{file}' ] || {{ . '{file}'; rm '{file}'; }}; echo \"told ${{TOLD:-nothing}}\""
+    runtime.create("teller", script, is_service=False)
+    lines = []
+    run_task(runtime, "teller", lines.append, {"TOLD": "it's $one", "OTHER": "x"})
+    run_task(runtime, "teller", lines.append)
+    assert lines == ["told it's $one", "told nothing"]
 
 
 def test_error_of_a_failed_task_has_exit_status_and_end_of_log(runtime):

@@ -2,16 +2,21 @@
 """Execution of the lab's tasks."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from infra.errors import LabError, ServiceError
 from infra.targets.runtime import Runtime
 
 
-def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = None) -> float:
+def run_task(
+    runtime: Runtime,
+    name: str,
+    show: Callable[[str], None] | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> float:
     """Run a task to completion and return its duration in seconds; Ctrl-C stops the task.
 
-    `show` receives each line that the task prints.
+    `show` receives each line that the task prints, `variables` are environment variables of this run alone.
 
     Raises:
         LabError: the task does not exist, or is already running.
@@ -22,7 +27,7 @@ def run_task(runtime: Runtime, name: str, show: Callable[[str], None] | None = N
         raise LabError(f"{name} is already running" + (f" (pid {previous.pid})" if previous.pid else ""))
     started = time.monotonic()
     try:
-        state = runtime.run_to_end(name, show)
+        state = runtime.run_to_end(name, show, variables)
     except KeyboardInterrupt:
         runtime.stop(name)
         raise

@@ -13,6 +13,9 @@ from infra.model import Binary, ClassData, Java, Prepare, PublicImage, Python, R
 from infra.project import python_path, user_path
 from infra.toolchain.class_data import ARCHIVE_FILE, CONFIGURATION_FOLDER
 
+RUN_VARIABLES = "run-variables"
+"""File in a task's scratch folder with environment variables of its next run; the start script removes it."""
+
 NOBODY = 65534
 """Uid and gid of the user `nobody`."""
 
@@ -90,6 +93,16 @@ def _secret_files(part: Service | Task) -> Mapping[str, str]:
     return part.secret_files if isinstance(part, Service) else {}
 
 
+def run_variables(values: Mapping[str, str]) -> str:
+    """Return the content of `RUN_VARIABLES`."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in sorted(values.items()))
+
+
+def _run_variables_lines(path: Path) -> tuple[str, ...]:
+    file = shlex.quote(str(path))
+    return (f"[ ! -f {file} ] || {{ . {file}; rm -f {file}; }}",)
+
+
 def _secret_file_lines(path: str, text: str) -> str:
     return f"( umask 077; cat > {shlex.quote(path)} <<END\n{text}\nEND\n)"
 
@@ -123,6 +136,7 @@ class Launcher:
             *self._secret_lines(part.secrets),
             *(_secret_file_lines(path, text) for path, text in _secret_files(part).items()),
             *(self._preparation_lines(step, scratch) for step in prepare),
+            *(_run_variables_lines(scratch / RUN_VARIABLES) if isinstance(part, Task) else ()),
             f"exec {self._command_line(part.run, scratch)}",
         ]
         return "\n".join(lines) + "\n"

@@ -83,10 +83,13 @@ class Runtime(Protocol):
     def run(self, name: str) -> None:
         """Start a service or task; does nothing if it runs."""
 
-    def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
+    def run_to_end(
+        self, name: str, show: Callable[[str], None] | None = None, variables: Mapping[str, str] | None = None
+    ) -> State | None:
         """Start a task and wait for its end; return its last state, None if it was removed meanwhile.
 
-        `show` receives each line of its output. An interrupt leaves the task running.
+        `show` receives each line of its output, `variables` are environment variables of this run alone. An interrupt
+        leaves the task running.
         """
 
     def stop(self, name: str) -> None:

@@ -11,7 +11,7 @@ from infra.errors import PreflightError, ServiceError
 from infra.provider.kind import OperationContext
 from infra.provider.notes import read_notes
 from infra.targets import kinds  # noqa: F401 - registers the readers of notes
-from infra.targets.container_paths import VOLUMES
+from infra.targets.container_paths import SCRATCH, VOLUMES
 from infra.targets.kubernetes.client import shared_cluster
 from infra.targets.kubernetes.namespace import ensure_namespace
 from infra.targets.kubernetes.objects import CRON_JOBS, NAMESPACES, PODS, SECRETS, WORKLOADS
@@ -37,6 +37,9 @@ class ShellPods(Pods):
 
     def process(self, name):
         return [pod["metadata"]["uid"] for pod in self.objects.service_pods(name)]
+
+    def scratch(self, name):
+        return SCRATCH
 
 
 @pytest.fixture

@@ -15,11 +15,13 @@ from docker.models.networks import Network
 from docker.models.volumes import Volume
 
 from infra.errors import ServiceError
-from infra.targets.container_paths import VOLUMES
+from infra.targets.container_paths import SCRATCH, VOLUMES
 from infra.targets.docker.container_data import folder_copy
 from infra.targets.docker.container_state import is_service, parse_state, part_name, used_memory_mib
 from infra.targets.docker.engine import closing_stream, docker_errors, shared_client
+from infra.targets.docker.file_archive import file_archive
 from infra.targets.labels import PART_LABEL, stack_labels
+from infra.targets.launch_script import RUN_VARIABLES, run_variables
 from infra.targets.runtime import State, indent_log_lines, split_lines, unix_time, unknown_program
 
 POLL_SECONDS = 0.5
@@ -97,9 +99,14 @@ class Containers:
         with docker_errors(f"start {container.name}"):
             container.start()
 
-    def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
+    def run_to_end(
+        self, name: str, show: Callable[[str], None] | None = None, variables: Mapping[str, str] | None = None
+    ) -> State | None:
         """Start a task and wait for its end; `show` receives each line of its output."""
         container = self._require(name)
+        if variables:
+            with docker_errors(f"pass variables to {container.name}"):
+                container.put_archive(SCRATCH, file_archive(RUN_VARIABLES, run_variables(variables)))
         before = self._daemon_time()  # the log has the output of earlier runs too
         self.run(name)
         with _ignore_removed():

@@ -96,18 +96,20 @@ class Pods:
                 found[part_name(pod)] += figures[name]
         return found
 
-    def run(self, name: str) -> None:
-        """Start a service or task; does nothing if it runs."""
+    def run(self, name: str, variables: Mapping[str, str] | None = None) -> None:
+        """Start a service or task; does nothing if it runs. `variables` are those of a run of a task."""
         item, objects = self._require(name), self.objects
         if item["kind"] not in WORKLOADS:
-            task_runs.start(objects, item)
+            task_runs.start(objects, item, variables or {})
         elif wanted_replicas(item) == 0:
             kind, replicas = WORKLOADS[item["kind"]], configured_replicas(item)
             workloads.scale(objects.cluster, kind, self.namespace, object_name(name), replicas)
 
-    def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
+    def run_to_end(
+        self, name: str, show: Callable[[str], None] | None = None, variables: Mapping[str, str] | None = None
+    ) -> State | None:
         """Start a task and wait for its end; `show` receives each line of its output."""
-        self.run(name)
+        self.run(name, variables)
         return self.state(name) if task_runs.await_end(self.objects, name, show) else None
 
     def stop(self, name: str) -> None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs of a task: Jobs that are made from its CronJob."""
 
+import copy
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from infra.errors import ServiceError
 from infra.provider.kind import OperationContext
@@ -17,18 +18,21 @@ UNLIMITED_SECONDS = 365 * 24 * 3600
 """Time limit for the end of a run, which the user can interrupt."""
 
 
-def start(objects: StackObjects, cron_job: KubernetesObject) -> None:
-    """Start a run; does nothing if one is active. Former runs are removed with their logs."""
+def start(objects: StackObjects, cron_job: KubernetesObject, variables: Mapping[str, str]) -> None:
+    """Start a run; does nothing if one is active. Former runs are removed with their logs.
+
+    `variables` are environment variables of this run alone.
+    """
     runs = objects.jobs(part_name(cron_job))
     if any(not has_ended(run) for run in runs):
         return
     for run in runs:
         objects.cluster.delete(JOBS, objects.namespace, run["metadata"]["name"])
-    objects.cluster.create(JOBS, objects.namespace, job_of(cron_job, uuid.uuid4().hex[:5]))
+    objects.cluster.create(JOBS, objects.namespace, job_of(cron_job, uuid.uuid4().hex[:5], variables))
 
 
-def job_of(cron_job: KubernetesObject, suffix: str) -> KubernetesObject:
-    """Return a Job made from a CronJob, as `kubectl create job --from` does."""
+def job_of(cron_job: KubernetesObject, suffix: str, variables: Mapping[str, str]) -> KubernetesObject:
+    """Return a Job made from a CronJob, as `kubectl create job --from` does, with more environment variables."""
     template, metadata = cron_job["spec"]["jobTemplate"], cron_job["metadata"]
     owner = {
         "apiVersion": "batch/v1",
@@ -47,8 +51,16 @@ def job_of(cron_job: KubernetesObject, suffix: str) -> KubernetesObject:
             "annotations": {**(own.get("annotations") or {}), "cronjob.kubernetes.io/instantiate": "manual"},
             "ownerReferences": [owner],
         },
-        "spec": template["spec"],
+        "spec": _with_variables(template["spec"], variables),
     }
+
+
+def _with_variables(spec: KubernetesObject, variables: Mapping[str, str]) -> KubernetesObject:
+    added = [{"name": name, "value": value} for name, value in sorted(variables.items())]
+    changed = copy.deepcopy(spec)
+    for container in changed["template"]["spec"]["containers"] if added else ():
+        container["env"] = [*container.get("env", ()), *added]
+    return changed
 
 
 def await_end(objects: StackObjects, name: str, show: Callable[[str], None] | None) -> bool:

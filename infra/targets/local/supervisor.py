@@ -26,6 +26,7 @@ import psutil
 from supervisor.xmlrpc import Faults, SupervisorTransport
 
 from infra.errors import ServiceError
+from infra.targets.launch_script import RUN_VARIABLES, run_variables
 from infra.targets.local.log_files import Follower, last_lines, log_tail
 from infra.targets.local.memory import memory_mib
 from infra.targets.local.supervisor_config import Program, daemon_config, program_config, socket_path
@@ -206,9 +207,16 @@ class Supervisor:
         if state is not None and state.status in _NOT_STARTED:
             raise ServiceError(f"{name} cannot be started: {state.explanation}; log: {self.log_path(name)}")
 
-    def run_to_end(self, name: str, show: Callable[[str], None] | None = None) -> State | None:
+    def run_to_end(
+        self, name: str, show: Callable[[str], None] | None = None, variables: Mapping[str, str] | None = None
+    ) -> State | None:
         """Start a program and wait for its end; `show` receives each line of its output."""
         waiter = threading.Event()
+        file = self.root / "services" / name / "scratch" / RUN_VARIABLES
+        file.unlink(missing_ok=True)  # of a run that could not start
+        if variables:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(run_variables(variables), encoding="utf-8")
         with Follower(self.log_path(name)) as follower:
             self.run(name)
             while True:

@@ -191,11 +191,19 @@ def test_state_of_a_task_is_that_of_its_last_run(name, status, exit_status):
 
 def test_job_is_made_from_the_template_of_its_task():
     found = recorded("task-ok")
-    job = job_of(found["cronJob"], "12345")
+    job = job_of(found["cronJob"], "12345", {})
     assert job["metadata"]["name"] == "task-ok-12345"
     assert job["metadata"]["labels"]["dev.lineage-lab.part"] == "task-ok"
     assert job["metadata"]["ownerReferences"][0]["uid"] == found["cronJob"]["metadata"]["uid"]
     assert job["spec"] == found["cronJob"]["spec"]["jobTemplate"]["spec"]
+
+
+def test_variables_of_a_run_are_those_of_its_job_alone():
+    cron_job = recorded("task-ok")["cronJob"]
+    before = json.dumps(cron_job)
+    (container,) = job_of(cron_job, "12345", {"B": "2", "A": "1"})["spec"]["template"]["spec"]["containers"]
+    assert container["env"][-2:] == [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    assert json.dumps(cron_job) == before
 
 
 def test_rollout_ends_with_the_last_pod_of_the_former_definition():

@@ -11,7 +11,7 @@ import pytest
 
 from infra.cli.tasks import run_task
 from infra.errors import LabError, ServiceError
-from infra.targets.container_paths import VOLUMES
+from infra.targets.container_paths import SCRATCH, VOLUMES
 from infra.targets.docker.engine import EngineError, shared_client
 from infra.targets.docker.runtime import Containers
 from infra.targets.labels import PART_LABEL, ROLE_LABEL, stack_labels
@@ -38,6 +38,9 @@ class ShellProcesses(Supervisor):
     def process(self, name):
         return self.require_state(name).pid
 
+    def scratch(self, name):
+        return self.root / "services" / name / "scratch"
+
     def clear(self):
         self.shut_down()
 
@@ -61,6 +64,9 @@ class ShellContainers(Containers):
 
     def process(self, name):
         return self.require_state(name).pid
+
+    def scratch(self, name):
+        return SCRATCH
 
     def clear(self):
         self.shut_down()

@@ -5,8 +5,6 @@ They are in no environment, argument or label of a container and not in Pulumi's
 daemon that shares no folder with this machine.
 """
 
-import io
-import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +17,9 @@ from docker.models.containers import Container
 from infra import credentials
 from infra.errors import LabError
 from infra.provider.kind import Kind, OperationContext, ReadResult
-from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME, USER
+from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME
 from infra.targets.docker.engine import docker_errors, read_text, shared_client
+from infra.targets.docker.file_archive import file_archive
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 
 
@@ -34,7 +33,7 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
     def create(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> dict[str, Any]:
         text = credentials.render(credentials.read(Path(inputs.path)))
         with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
-            container.put_archive(CREDENTIALS_FOLDER, _credentials_archive(text))
+            container.put_archive(CREDENTIALS_FOLDER, file_archive(CREDENTIALS_NAME, text))
         return {}
 
     def read(
@@ -82,14 +81,3 @@ def _temporary_container(inputs: CredentialsVolumeInputs) -> Iterator[Container]
     finally:
         with docker_errors(f"remove container {container.name}"):
             container.remove(force=True)
-
-
-def _credentials_archive(text: str) -> bytes:
-    """Return a tar archive of the credentials file, readable only for the user of the services."""
-    content = text.encode()
-    entry = tarfile.TarInfo(CREDENTIALS_NAME)
-    entry.size, entry.mode, entry.uid, entry.gid = len(content), 0o400, USER, USER
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.addfile(entry, io.BytesIO(content))
-    return buffer.getvalue()
