@@ -3,7 +3,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -78,11 +78,26 @@ def expect(
     _run_engine(stack, EXPECT_MODULE, [suites, "--", *(tables or ())], venvs.QUALITY)
 
 
+def check_tables(lab: Stack, tables: Sequence[str], suites: Path, further: Mapping[str, str]) -> int:
+    """Check tables as `lab expect` does, with further environment variables; return the exit code."""
+    return _engine(lab, EXPECT_MODULE, [suites, "--", *tables], venvs.QUALITY, further)
+
+
 def _run_engine(
     stack: str, module: str, arguments: Sequence[str | Path], environment: VirtualEnvironment = venvs.SQL
 ) -> None:
     """Run a module on the lake of a running lab, with a query engine; exits with its exit code."""
-    lab = Stack(stack, Artifacts.open())
+    if status := _engine(Stack(stack, Artifacts.open()), module, arguments, environment, {}):
+        raise typer.Exit(status)
+
+
+def _engine(
+    lab: Stack,
+    module: str,
+    arguments: Sequence[str | Path],
+    environment: VirtualEnvironment,
+    further: Mapping[str, str],
+) -> int:
     lab.endpoints()  # fails if there is no lab
     variables = credentials.read(lab.root / ENVIRONMENT_FILE)
     # Progress is not part of a result that is written to a file.
@@ -95,6 +110,6 @@ def _run_engine(
         "LINEAGE_SPOOL": str(lab.root / UNSENT_EVENTS),
         # Great Expectations would report its use to its vendor.
         "GX_ANALYTICS_ENABLED": "false",
+        **further,
     }
-    if status := run_in_foreground([lab.artifacts.python(environment.name), "-m", module, *arguments], values):
-        raise typer.Exit(status)
+    return run_in_foreground([lab.artifacts.python(environment.name), "-m", module, *arguments], values)

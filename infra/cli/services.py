@@ -13,6 +13,8 @@ from infra.cli.console import DEFAULT_STACK, StackOption, command, out
 from infra.cli.job_problems import job_problems
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
+from infra.cli.workflow_command import run_named_workflow
+from infra.cli.workflow_file import workflow_names
 from infra.errors import LabError
 from infra.provider.notes import launcher_problem
 from infra.targets.runtime import Runtime, State
@@ -120,11 +122,18 @@ def logs(
 
 @command
 def run(
-    job: Annotated[str, typer.Argument(help="Name of a task in `lab status`.", metavar="JOB")],
+    job: Annotated[
+        str, typer.Argument(help="Name of a task in `lab status`, or of a workflow in jobs/workflows.", metavar="JOB")
+    ],
     stack: StackOption = DEFAULT_STACK,
 ) -> None:
-    """Run a job to completion and print its output. Exits with 1 if it fails."""
-    runtime = _runtime_with(job, stack)
+    """Run a job, or a workflow of jobs, to completion and print its output. Exits with 1 if it fails."""
+    lab = _running_stack(stack)
+    runtime = lab.runtime
+    if runtime.state(job) is None and job in workflow_names():
+        run_named_workflow(lab, job)
+        return
+    runtime.require_state(job)
     if runtime.is_service(job):
         raise LabError(
             f"{job} is a service, which runs until it is stopped; see: bin/lab status, bin/lab logs {job}, "
