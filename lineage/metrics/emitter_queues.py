@@ -8,15 +8,14 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from lineage.events import Event
-from lineage.graph.descriptive_facets import producer_name
+from lineage.graph.run_record import TERMINAL_RANK
+from lineage.metrics.emitter import LABELS, emitter_labels
 
 FACET = "lineageLab_emitterQueue"
 """Run facet with `waiting` and `dropped`, numbers of events."""
 
 MAX_SERIES = 300
 """Emitters that have series; further ones have none."""
-
-_ENDS = frozenset({"COMPLETE", "FAIL", "ABORT"})
 
 
 class Queue(NamedTuple):
@@ -36,18 +35,17 @@ class EmitterQueues(Collector):
         """Record what an event states; the end of a run ends its series."""
         if event.job is None:
             return
-        labels = (producer_name(str(event.body.get("producer", ""))), event.job.namespace, event.job.name)
-        if event.body.get("eventType") in _ENDS:
+        labels = emitter_labels(event)
+        if event.event_type in TERMINAL_RANK:
             self._queues.pop(labels, None)
         elif (found := _stated(event)) is not None and (labels in self._queues or len(self._queues) < MAX_SERIES):
             self._queues[labels] = found
 
     def collect(self) -> Iterator[Metric]:
         """Yield the metrics."""
-        names = ("producer", "namespace", "job")
-        waiting = GaugeMetricFamily("lineage_emitter_waiting", "Events that wait in the emitter.", labels=names)
+        waiting = GaugeMetricFamily("lineage_emitter_waiting", "Events that wait in the emitter.", labels=LABELS)
         dropped = CounterMetricFamily(
-            "lineage_emitter_dropped", "Events that the emitter has given up since its start.", labels=names
+            "lineage_emitter_dropped", "Events that the emitter has given up since its start.", labels=LABELS
         )
         for labels, queue in self._queues.items():
             waiting.add_metric(labels, queue.waiting)

@@ -6,7 +6,7 @@ from enum import StrEnum
 from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics
 
 from lineage.events import Event
-from lineage.graph.descriptive_facets import producer_name
+from lineage.metrics.emitter import LABELS, emitter_labels
 
 # Times of creation would double the number of series; Prometheus does not need them.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -40,7 +40,7 @@ class EventDelays:
         self._histogram = Histogram(
             "lineage_event_delay_seconds",
             "Time from an event's own until it was accepted, visible in the graph, or forwarded.",
-            ("stage", "producer", "namespace", "job"),
+            ("stage", *LABELS),
             registry=self.registry,
             buckets=BUCKETS,
         )
@@ -52,10 +52,8 @@ class EventDelays:
         self._histogram.labels(stage, *labels).observe(max(0.0, time - event.order.time / 1e9))
 
     def _labels(self, event: Event) -> tuple[str, str, str]:
-        """Return producer without version, namespace and name of the job; empty ones for events of datasets."""
-        producer = producer_name(str(event.body.get("producer", "")))
-        job = event.job
-        labels = (producer, job.namespace, job.name) if job is not None else (producer, "", "")
+        """Return the labels of an event, empty ones beyond `MAX_SERIES`."""
+        labels = emitter_labels(event)
         if labels in self._known:
             return labels
         if len(self._known) >= MAX_SERIES:

@@ -20,6 +20,7 @@ from infra.project import PROJECT
 from lineage.metrics.emitter_queues import FACET, EmitterQueues
 from lineage.metrics.emitter_queues import MAX_SERIES as QUEUE_SERIES
 from lineage.metrics.event_delays import BUCKETS, MAX_SERIES, EventDelays, Stage
+from lineagelab_common.queue_facet import with_queue
 
 
 def samples(text):
@@ -114,6 +115,12 @@ def test_a_queue_that_is_none_is_ignored(facet):
     content["run"]["facets"][FACET] = facet
     queues.observe(read(content))
     assert [family.samples for family in queues.collect()] == [[], []]
+
+
+def test_the_facet_is_that_of_the_emitters():
+    event = with_queue({"eventType": "RUNNING", "producer": "p", "run": {"runId": "r"}}, 2, 1)
+    facet = event["run"]["facets"][FACET]
+    assert (facet["waiting"], facet["dropped"]) == (2, 1)
 
 
 def test_the_number_of_emitters_with_series_is_limited():
