@@ -45,7 +45,7 @@ def run_named_workflow(lab: Stack, name: str) -> None:
             raise ServiceError(f"{step.name} failed (exit status {status}): {reason}")
 
     folder = lab.root / "workflows" / name
-    with _only_one(name, folder):
+    with only_one(name, folder):
         lineage = WorkflowLineage(name, client, folder)
         try:
             results = run_workflow(workflow, lineage, run_step, lambda line: out.print(line, markup=False))
@@ -57,7 +57,8 @@ def run_named_workflow(lab: Stack, name: str) -> None:
 
 
 @contextmanager
-def _only_one(name: str, folder: Path) -> Iterator[None]:
+def only_one(name: str, folder: Path) -> Iterator[None]:
+    """Hold the lock of a workflow. Raises LabError if another process holds it; one that was killed does not."""
     try:
         file = locked(folder / "lock")
     except BlockingIOError as error:

@@ -10,6 +10,7 @@ import pytest
 
 from infra.cli.tasks import run_task
 from infra.cli.workflow import StepResult, run_workflow, without_missing
+from infra.cli.workflow_command import only_one
 from infra.cli.workflow_file import Workflow, read_workflow, workflow_names
 from infra.cli.workflow_lineage import WorkflowLineage
 from infra.errors import LabError, ServiceError
@@ -200,3 +201,11 @@ def test_runs_of_a_process_that_was_killed_are_ended_by_the_next_one(endpoint, r
     ends = [(event["run"]["runId"], event["eventType"]) for event in endpoint.taken]
     assert {run for run, kind in ends if kind == "ABORT"} == kept.keys()
     assert not (tmp_path / "nightly" / "unsent-events.json").exists()
+
+
+def test_a_second_run_at_the_same_time_is_refused(tmp_path):
+    for _ in range(2):
+        with only_one("nightly", tmp_path / "nightly"):
+            refused = pytest.raises(LabError, match="the workflow nightly is running already")
+            with refused, only_one("nightly", tmp_path / "nightly"):
+                pytest.fail("it runs twice")
