@@ -20,7 +20,7 @@ from infra.toolchain.bootstrap import MODULES
 from lineagelab_common.client import LineageClient
 from tests.openlineage_schemas import conformance_errors
 from tests.unit.infra.test_runtime import shell_processes
-from tests.unit.integrations.lineage_endpoint import TAKEN, answering
+from tests.unit.integrations.lineage_endpoint import TAKEN, answering, free_port
 
 TELL = 'echo "$OPENLINEAGE_PARENT_ID $OPENLINEAGE_ROOT_PARENT_ID"'
 
@@ -209,3 +209,18 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path):
             refused = pytest.raises(LabError, match="the workflow nightly is running already")
             with refused, only_one("nightly", tmp_path / "nightly"):
                 pytest.fail("it runs twice")
+
+
+def test_events_of_a_run_without_the_lineage_service_are_sent_by_the_next_one(endpoint, runtime, tmp_path, monkeypatch):
+    monkeypatch.setattr("infra.cli.workflow_lineage.CLOSE_SECONDS", 0.5)
+    create(runtime, "first", "true")
+    alone = Runner(runtime, endpoint, tmp_path)
+    alone.lineage.close()
+    alone.lineage = WorkflowLineage("nightly", LineageClient(f"http://127.0.0.1:{free_port()}", key=""), tmp_path / "n")
+    assert [each.name for each in alone.run({"task": "first"})] == ["first"]
+    assert endpoint.taken == []
+    later = WorkflowLineage("nightly", LineageClient(endpoint.url, key=""), tmp_path / "n")
+    first = endpoint.wait_for_events(4)[:4]
+    assert [event["eventType"] for event in first] == [*("START", "START"), *("COMPLETE", "COMPLETE")]
+    later.close()
+    assert {event["run"]["runId"] for event in endpoint.taken} == {event["run"]["runId"] for event in first}
