@@ -24,7 +24,7 @@ LINEAGE_ADMIN_KEY = "LINEAGE_ADMIN_KEY"
 LINEAGE_INGEST_KEY = "LINEAGE_INGEST_KEY"
 LINEAGE_READ_KEY = "LINEAGE_READ_KEY"
 LINEAGE_WEBHOOKS = "LINEAGE_WEBHOOKS"
-"""Receivers of alerts: the content of a file of the user. It is not in `NAMES`, as it is never generated."""
+"""Receivers of alerts: the content of a file of the user. It is never generated, so it is not in `NAMES`."""
 
 FROM_FILES = frozenset({LINEAGE_WEBHOOKS})
 """Credentials of single services, which restart by themselves when the file changes."""

@@ -78,9 +78,9 @@ def expect(
     _run_engine(stack, EXPECT_MODULE, [suites, "--", *(tables or ())], venvs.QUALITY)
 
 
-def check_tables(lab: Stack, tables: Sequence[str], suites: Path, further: Mapping[str, str]) -> int:
+def check_tables(lab: Stack, tables: Sequence[str], further: Mapping[str, str]) -> int:
     """Check tables as `lab expect` does, with further environment variables; return the exit code."""
-    return _engine(lab, EXPECT_MODULE, [suites, "--", *tables], venvs.QUALITY, further)
+    return _engine(lab, EXPECT_MODULE, [SUITES, "--", *tables], venvs.QUALITY, further)
 
 
 def _run_engine(

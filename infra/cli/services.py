@@ -130,7 +130,7 @@ def run(
     """Run a job, or a workflow of jobs, to completion and print its output. Exits with 1 if it fails."""
     lab = _running_stack(stack)
     runtime = lab.runtime
-    if runtime.state(job) is None and job in workflow_names():
+    if job in workflow_names() and runtime.state(job) is None:
         run_named_workflow(lab, job)
         return
     runtime.require_state(job)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from infra import credentials
 from infra.cli.console import out
-from infra.cli.query import SUITES, check_tables
+from infra.cli.query import check_tables
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.cli.workflow import run_workflow, without_missing
@@ -40,7 +40,7 @@ def run_named_workflow(lab: Stack, name: str) -> None:
             run_task(runtime, step.task, lambda line: out.print(line, markup=False), further)
             return
         tables = () if step.expect == ALL or step.expect is None else step.expect
-        if status := check_tables(lab, tables, SUITES, further):
+        if status := check_tables(lab, tables, further):
             reason = "a rule is broken" if status == 1 else "a table could not be checked"
             raise ServiceError(f"{step.name} failed (exit status {status}): {reason}")
 

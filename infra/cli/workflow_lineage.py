@@ -4,7 +4,7 @@
 The programs of a step get its run as their parent, and the workflow's as the root of the hierarchy.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from infra.namespaces import JOB_NAMESPACE
@@ -24,7 +24,12 @@ class WorkflowRun:
     """Run of a workflow, or of one of its steps, whose job is `WORKFLOW.STEP`."""
 
     identity: ParentRun
-    parent: ParentRun | None = None
+
+    @property
+    def parent(self) -> ParentRun | None:
+        """Run of the workflow, for a step; it is the root, too."""
+        root = self.identity.root
+        return None if root is None else replace(root, root=root)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -69,8 +74,7 @@ class WorkflowLineage:
     def start_step(self, step: str) -> WorkflowRun:
         """Report the start of an attempt of a step."""
         top = self.root.identity
-        identity = ParentRun(JOB_NAMESPACE, f"{top.job}.{step}", new_run_id(), root=top)
-        run = WorkflowRun(identity, ParentRun(top.namespace, top.job, top.run_id, root=top))
+        run = WorkflowRun(ParentRun(JOB_NAMESPACE, f"{top.job}.{step}", new_run_id(), root=top))
         self._begin(run)
         return run
 

@@ -58,6 +58,12 @@ def _stated(event: Event) -> Queue | None:
     run = event.body.get("run")
     facets = run.get("facets") if isinstance(run, dict) else None
     facet = facets.get(FACET) if isinstance(facets, dict) else None
-    numbers = [facet.get(name) for name in Queue._fields] if isinstance(facet, dict) else [None]
-    # Not isinstance: true is an int, too.
-    return Queue(*numbers) if all(type(number) is int and number >= 0 for number in numbers) else None
+    if not isinstance(facet, dict):
+        return None
+    waiting, dropped = _number(facet.get("waiting")), _number(facet.get("dropped"))
+    return None if waiting is None or dropped is None else Queue(waiting, dropped)
+
+
+def _number(value: object) -> int | None:
+    # Not isinstance alone: true is an int, too.
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -56,9 +56,11 @@ def job_of(cron_job: KubernetesObject, suffix: str, variables: Mapping[str, str]
 
 
 def _with_variables(spec: KubernetesObject, variables: Mapping[str, str]) -> KubernetesObject:
-    added = [{"name": name, "value": value} for name, value in sorted(variables.items())]
+    if not variables:
+        return spec
     changed = copy.deepcopy(spec)
-    for container in changed["template"]["spec"]["containers"] if added else ():
+    for container in changed["template"]["spec"]["containers"]:
+        added = ({"name": name, "value": value} for name, value in sorted(variables.items()))
         container["env"] = [*container.get("env", ()), *added]
     return changed
 

@@ -182,8 +182,8 @@ class Spool:
         """
         if not self._is_enabled:
             return
+        message = Message.of(with_queue(event, len(self._queue), self._dropped), on_delivered)
         with self._changed:
-            message = Message.of(with_queue(event, len(self._queue), self._dropped), on_delivered)
             if self._is_closed:
                 log.warning("%s is not sent: its spool is closed", message.label)
                 return

@@ -81,7 +81,7 @@ def _validate(suite: Suite, connection: "duckdb.DuckDBPyConnection") -> Mapping[
     from great_expectations.data_context.types.base import ProgressBarsConfig
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
-    # Validated one by one: a suite omits unknown expectation types with a log message only.
+    # Each in a validation of its own: a suite omits unknown expectation types with a log message only.
     expectations = [ExpectationConfiguration(**each).to_domain_obj() for each in suite.expectations]
     context = great_expectations.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False)
