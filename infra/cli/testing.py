@@ -31,14 +31,18 @@ UNIT_PROCESSES = 2
 FAST_LAYERS = ("page", "stack")
 """Folders of `tests/` whose fast tests run in parallel with the unit tests; they wait more than they compute."""
 
-SLOW_LANES = (("smoke", "docker"), ("unit", "stack", "connect", "flink", "page", "packages"))
-"""Folders of `tests/` whose slow tests run in parallel: real labs in one lane, all others in the other one.
+PROCESS_LANES = (("smoke",), ("stack", "page", "unit"))
+"""Folders of `tests/` whose slow tests run in parallel: real labs of local processes in one lane, the rest in the
+other one."""
 
-The Docker tests compare their lab with the graph of the smoke tests, so both run in one process.
-"""
+CLUSTER_LANES = (("docker",), ("connect", "flink", "packages"))
+"""The same of the tests that start containers, Connect workers and Flink clusters."""
 
-LAST_LAYERS = ("kubernetes",)
-"""Folders of `tests/` whose slow tests run alone, after all others: a cluster with a lab takes both cores."""
+ALONE = ("kubernetes",)
+"""Folders of `tests/` whose slow tests run alone, after the `CLUSTER_LANES`: a cluster with a lab takes both cores."""
+
+FIRST = "LINEAGE_LAB_TEST_FIRST"
+"""Environment variable: `clusters` if the slow tests of `CLUSTER_LANES` and `ALONE` run before the others."""
 
 TWO_LANES_MEMORY = 15 * 2**30
 """Bytes required to run both lanes in parallel: a lab takes up to 8 GiB, a Flink cluster or Connect workers with
@@ -70,15 +74,20 @@ class StepFactory:
         ]
         return [[checks, [self._unit_tests("not slow")]], [[self._python_tests("smoke", "not slow", ["smoke"])]]]
 
-    def slow_stages(self) -> list[Stage]:
-        """Return the tests that are marked `slow`: in two lanes if the memory suffices, else in one; then the last."""
-        labs, others = SLOW_LANES
-        parts = self._python_tests("parts", "slow", [layer for layer in others if layer != "unit"])
-        lanes = [[self._python_tests("labs", "slow", labs)], [self._unit_tests("slow"), parts]]
-        last = [[self._python_tests("cluster", "slow", LAST_LAYERS)]]
+    def slow_stages(self, clusters_first: bool = False) -> list[Stage]:
+        """Return the tests that are marked `slow`: in two lanes if the memory suffices, else in one."""
+        processes = [self._slow_stage(PROCESS_LANES)]
+        clusters = [self._slow_stage(CLUSTER_LANES), [[self._slow_step(layer) for layer in ALONE]]]
+        return [*clusters, *processes] if clusters_first else [*processes, *clusters]
+
+    def _slow_stage(self, lanes: Iterable[Iterable[str]]) -> Stage:
+        steps = [[self._slow_step(layer) for layer in lane] for lane in lanes]
         if psutil.virtual_memory().total >= TWO_LANES_MEMORY:
-            return [lanes, last]
-        return [[[step for lane in reversed(lanes) for step in lane]], last]
+            return steps
+        return [[step for lane in reversed(steps) for step in lane]]
+
+    def _slow_step(self, layer: str) -> Step:
+        return self._unit_tests("slow") if layer == "unit" else self._python_tests(layer, "slow", [layer])
 
     def pytest_step(self, arguments: Iterable[str]) -> Step:
         """Return a step that runs pytest with these arguments."""
@@ -119,7 +128,8 @@ def run_tests(
         deadline = os.environ.get(DEADLINE)
         runner = StepRunner(float(deadline) + DEADLINE_GRACE_SECONDS if deadline else None)
         with sigterm_as_keyboard_interrupt():
-            results = runner.run([*factory.fast_stages(), *(factory.slow_stages() if every else [])])
+            slow = factory.slow_stages(os.environ.get(FIRST) == "clusters") if every else []
+            results = runner.run([*factory.fast_stages(), *slow])
         report = LayerReport(results)
     failed = [f"{result.step.name} FAILED (exit status {result.status})" for result in results if result.status != 0]
     left_out = [] if every else ["not run: tests marked slow (make test-all)"]

@@ -15,7 +15,7 @@ from tests.connect.event_history import EventHistory
 from tests.connect.rest import TIMEOUT_SECONDS, Rest
 from tests.connect.worker import TRANSFORM
 
-KAFKA_TIMEOUT_SECONDS = 60
+KAFKA_TIMEOUT_SECONDS = 180
 
 
 @dataclass

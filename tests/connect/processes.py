@@ -26,7 +26,7 @@ from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 
 START_TIMEOUT_SECONDS = 180
-STOP_TIMEOUT_SECONDS = 60
+STOP_TIMEOUT_SECONDS = 180
 PORTS = range(22200, 22400)
 """Below the ephemeral range, and outside the ports of the labs that other tests start."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-TIMEOUT_SECONDS = 90
+TIMEOUT_SECONDS = 300
 POLL_SECONDS = 0.05
 _RETRIABLE_MESSAGES = ("rebalance", "trying to forward")
 """In error messages to retry on: during a rebalance, and after the leader of the group has died."""

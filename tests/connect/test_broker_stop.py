@@ -28,7 +28,7 @@ POLL_SECONDS = 0.2
 NO_LEADER = -1
 STARTING = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.LEADER_NOT_AVAILABLE}
 """Errors of a broker that is taking over the leadership of its partitions."""
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 180
 """Time limit for the broker to abort the transactions of killed producers; it looks for them every 10 s."""
 
 

@@ -19,7 +19,7 @@ from tests.bench.warehouse import Warehouse, encode
 from tests.connect.rest import until
 
 PARTITIONS = 3
-KAFKA_TIMEOUT_SECONDS = 60
+KAFKA_TIMEOUT_SECONDS = 180
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import FlinkClient
 
-START_TIMEOUT_SECONDS = 120
+START_TIMEOUT_SECONDS = 300
 STOP_TIMEOUT_SECONDS = 30
 PROBE_INTERVAL_SECONDS = 0.1
 

@@ -18,7 +18,7 @@ import httpx
 from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
 
-TIMEOUT_SECONDS = 120
+TIMEOUT_SECONDS = 300
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
 POLL_INTERVAL_SECONDS = 0.1
 

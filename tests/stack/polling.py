@@ -6,8 +6,11 @@ import time
 
 POLL_SECONDS = 0.1
 
+HANGING_SECONDS = 300
+"""Time after which a test no longer waits: many times what anything takes, also if other tests use the processor."""
 
-def until(condition, seconds):
+
+def until(condition, seconds=HANGING_SECONDS):
     """Poll a condition and return its first true value.
 
     Raises:

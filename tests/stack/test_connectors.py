@@ -3,7 +3,6 @@
 
 import json
 import re
-from functools import partial
 
 import boto3
 import httpx
@@ -20,8 +19,8 @@ from infra.provider.kinds.connector import ConnectorKind
 from infra.provider.kinds.subject import SubjectKind
 from infra.services.connect import connectors
 from infra.toolchain import Artifacts
-from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
+from tests.stack.polling import until
 
 pytestmark = [
     pytest.mark.stack,
@@ -29,7 +28,6 @@ pytestmark = [
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
 
-until = partial(polling.until, seconds=120)
 KIND = ConnectorKind()
 CONNECTORS = ("orders_source", "orders_lake", "orders_archive")
 SINK = {

@@ -2,7 +2,6 @@
 """A lab that uses a broker, a registry, an object store and a Postgres that exist already."""
 
 import re
-from functools import partial
 
 import boto3
 import httpx
@@ -18,8 +17,8 @@ from infra.services.connect import worker as connect
 from infra.services.schema_registry import CONFLUENT_API
 from infra.toolchain import Artifacts
 from tests.smoke.lab_under_test import LabUnderTest
-from tests.stack import polling
 from tests.stack.partial_lab import PartialLab, declarations
+from tests.stack.polling import until
 
 NEEDED = ("postgres", "kafka", "connect", "apicurio-registry", *connect.PLUGINS)
 pytestmark = [
@@ -30,7 +29,6 @@ pytestmark = [
     ),
 ]
 
-until = partial(polling.until, seconds=120)
 STACK = "external"
 ROLE, PASSWORD = "lab", "p@ss 'word\" $HOME"
 """Role without superuser rights, whose password a shell or a URL could misread."""

@@ -3,7 +3,6 @@
 
 import json
 import signal
-from functools import partial
 
 import boto3
 import httpx
@@ -17,12 +16,11 @@ from infra.provider.kind import OperationContext
 from infra.provider.kinds import flink_job
 from infra.provider.kinds.flink_job import FlinkJobKind
 from infra.services.flink.settings import JOBMANAGER, SLOT_WAITING, TASKMANAGER
-from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
+from tests.stack.polling import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
-until = partial(polling.until, seconds=120)
 KIND = FlinkJobKind()
 
 SOURCE_TABLE = "CREATE TEMPORARY TABLE numbers (word STRING) WITH ('connector' = 'datagen', 'rows-per-second' = '5')"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Postgres as the lab runs it, and databases as resources, with the real engine and a real server."""
 
-from functools import partial
 from pathlib import Path
 
 import psutil
@@ -14,16 +13,14 @@ from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds.database import DatabaseKind
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
-from tests.stack import polling
 from tests.stack.engine import Engine
+from tests.stack.polling import until
 from tests.stack.postgres_lab import PROGRAM, declarations
 
 pytestmark = [
     pytest.mark.stack,
     pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform"),
 ]
-
-until = partial(polling.until, seconds=90)
 
 
 class Server:

@@ -4,18 +4,15 @@
 import json
 import signal
 import socket
-from functools import partial
 
 import httpx
 import psutil
 import pytest
 
 from infra.targets.local.supervisor import Supervisor
-from tests.stack import polling
+from tests.stack.polling import until
 
 pytestmark = pytest.mark.stack
-
-until = partial(polling.until, seconds=90)
 
 
 def responds(port):

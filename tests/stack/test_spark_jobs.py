@@ -3,7 +3,6 @@
 
 import re
 import shutil
-from functools import partial
 
 import httpx
 import psutil
@@ -13,12 +12,11 @@ from infra.cli.tasks import run_task
 from infra.errors import ServiceError
 from infra.namespaces import JOB_NAMESPACE, WAREHOUSE_NAMESPACE
 from infra.project import PROJECT
-from tests.stack import polling
 from tests.stack.partial_lab import PartialLab
+from tests.stack.polling import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.slow]
 
-until = partial(polling.until, seconds=120)
 
 FAILS = """# lab: task
 

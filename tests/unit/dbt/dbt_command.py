@@ -112,7 +112,7 @@ class DbtProject:
                 cwd=self.folder,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=300,
                 check=False,
             )
             return Built(done.returncode, done.stdout + done.stderr, endpoint.events)

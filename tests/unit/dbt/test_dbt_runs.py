@@ -125,6 +125,7 @@ def test_a_failed_model_fails_its_run_with_the_message_of_the_engine(project):
     assert made.types(f"{JOB}.dim_days") == []
 
 
+@pytest.mark.slow
 def test_a_build_is_repeatable_and_follows_changed_columns(project):
     assert project.run("run").status == 0
     before = project.execute("SELECT * FROM lake.marts.fct_orders ORDER BY ALL")
@@ -147,6 +148,7 @@ def test_commands_that_execute_no_nodes_are_not_reported(project):
     assert (made.status, made.events) == (0, [])
 
 
+@pytest.mark.slow
 def test_undelivered_events_are_sent_by_the_next_command(project):
     spool = {"LINEAGE_SPOOL": str(project.folder / "unsent.json")}
     first = project.run("run", "--select", "fct_orders", OPENLINEAGE_URL="http://127.0.0.1:9", **spool)

@@ -10,6 +10,8 @@ import duckdb
 import pytest
 from dbt_command import JOB, MODELS, SOURCES, DbtProject
 
+from tests.fast_part import fast_part
+
 ROWS = 16
 TRIALS = 8
 """Times that each input column is filled with other values."""
@@ -80,7 +82,7 @@ def named(event):
     return {name: columns(entry["inputFields"]) for name, entry in facet["fields"].items()}, columns(facet["dataset"])
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", fast_part(MODELS))
 def test_an_input_column_changes_the_outputs_that_name_it_and_no_other(built, model):
     project, events = built
     query = project.compiled(model)

@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from infra.cli.test_report import MAX_FAILURES, MAX_REASON_LENGTH, LayerReport
 from infra.cli.test_steps import Step, StepResult, StepRunner
-from infra.cli.testing import FAST_LAYERS, LAST_LAYERS, SLOW_LANES
+from infra.cli.testing import ALONE, CLUSTER_LANES, FAST_LAYERS, PROCESS_LANES, TWO_LANES_MEMORY, StepFactory
 from infra.project import PROJECT
+from infra.toolchain import Artifacts
 from tests import conftest
 
 JUNIT = """<testsuites><testsuite>
@@ -116,8 +119,23 @@ def test_every_folder_with_tests_belongs_to_a_lane():
     """Folders without `test_*.py` do not count: `bench` measures, `chaos` is run by hand."""
     tests = PROJECT / "tests"
     folders = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")}
-    assert {layer for lane in (*SLOW_LANES, LAST_LAYERS) for layer in lane} == folders
+    layers = [layer for lane in (*PROCESS_LANES, *CLUSTER_LANES, ALONE) for layer in lane]
+    assert sorted(layers) == sorted(folders)
     assert set(FAST_LAYERS) | {"unit", "smoke"} == folders - conftest.SLOW_LAYERS
+
+
+@pytest.mark.parametrize("memory", [TWO_LANES_MEMORY, TWO_LANES_MEMORY - 1])
+def test_either_half_of_the_slow_tests_can_be_first_and_both_run(monkeypatch, tmp_path, memory):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(total=memory))
+    factory = StepFactory(Artifacts.open(), tmp_path)
+    stages = [
+        [{step.name for lane in stage for step in lane} for stage in factory.slow_stages(clusters_first=first)]
+        for first in (False, True)
+    ]
+    processes, clusters = ({layer for lane in lanes for layer in lane} for lanes in (PROCESS_LANES, CLUSTER_LANES))
+    assert stages == [[processes, clusters, {*ALONE}], [clusters, {*ALONE}, processes]]
+    lanes = {len(stage) for stage in factory.slow_stages() if len(stage[0]) + len(stage) > 2}
+    assert lanes == ({2} if memory == TWO_LANES_MEMORY else {1})
 
 
 @pytest.mark.parametrize(("minutes", "smoke", "docker"), [(60, True, True), (10, True, False), (-1, False, False)])

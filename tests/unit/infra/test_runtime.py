@@ -231,6 +231,7 @@ def test_data_of_a_process_is_its_folder(tmp_path):
     assert ShellProcesses(tmp_path).volume_location("store", "data") == str(folder)
 
 
+@pytest.mark.slow
 def test_task_that_ends_before_supervisord_responds_was_started(tmp_path):
     processes = shell_processes(tmp_path)
     try:

@@ -12,7 +12,7 @@ from typing import Any
 Rule = Callable[[dict[str, Any]], "int | tuple[int, dict[str, str]]"]
 """Function that returns the status (and headers) for an event."""
 
-WAIT_SECONDS = 60
+WAIT_SECONDS = 300
 LOOPBACK = "127.0.0.1"
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 

@@ -108,7 +108,7 @@ class ServiceAddress:
         known = self._connections.get(threading.get_ident())
         while known is None:
             with self._condition:
-                assert self._condition.wait_for(lambda: self._address or self._given_up, 120), "no service within 120 s"
+                assert self._condition.wait_for(lambda: self._address or self._given_up, 300), "no service within 300 s"
                 if self._given_up:
                     raise SenderStoppedError
                 address = self._address

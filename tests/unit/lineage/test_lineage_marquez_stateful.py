@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import httpx
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -272,5 +273,5 @@ class MarquezWrites(RuleBasedStateMachine):
         assert self.ask("GET", "/tags")["tags"] == expected
 
 
-TestMarquezWrites = MarquezWrites.TestCase
+TestMarquezWrites = pytest.mark.slow(MarquezWrites.TestCase)
 TestMarquezWrites.settings = settings(max_examples=25, stateful_step_count=20, deadline=None, derandomize=True)

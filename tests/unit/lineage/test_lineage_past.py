@@ -21,6 +21,7 @@ from lineage.store.graph_as_of import Compacted, FileRows, State, snapshot_of_fi
 from lineage.store.projection import Projection
 from lineage.store.rows import batched
 from lineage.store.state_file import open_state
+from tests.fast_part import fast_part
 
 assert READER.rules is RULES
 
@@ -115,7 +116,7 @@ def test_answers_are_a_function_of_the_set_of_events(seed):
 
 
 @pytest.mark.parametrize("compacting", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", fast_part(range(3)))
 def test_answers_about_a_past_node_are_those_of_the_events_until_then(tmp_path, monkeypatch, seed, compacting):
     monkeypatch.setattr(past_states, "_MIN_EVENTS", 20)
     monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
@@ -157,7 +158,7 @@ def test_answers_about_a_past_node_are_those_of_the_events_until_then(tmp_path, 
     service.close()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", fast_part(range(2)))
 def test_past_answers_over_both_stores(store, monkeypatch, tmp_path, seed):
     """Fill a log, of which the state is in a file beside it, and ask about nodes at all times."""
     monkeypatch.setattr(past_states, "_MIN_EVENTS", 40)

@@ -22,8 +22,8 @@ from lineage_events import NAMESPACE, body, dataset, encode
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).resolve().parents[3]
-START_SECONDS = 60
-RESPONSE_SECONDS = 60
+START_SECONDS = 300
+RESPONSE_SECONDS = 300
 
 
 def launch(*arguments):

@@ -24,7 +24,7 @@ from tests.bench.service_process import REPOSITORY, running_service
 
 KEY = b"sixteen bytes or more"
 SECRET = "whsec_" + base64.b64encode(KEY).decode()
-DEADLINE = 60
+DEADLINE = 300
 
 
 class Receiver:
@@ -144,6 +144,7 @@ def test_alerts_are_raised_resolved_and_signed(tmp_path, receiver, webhooks):
     assert ((tmp_path / "data" / FILE).stat().st_mode & 0o777) == 0o600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["error", "redirect", "hanging"])
 def test_no_alert_is_lost_if_the_receiver_fails_and_the_service_is_killed(tmp_path, receiver, webhooks, how):
     receiver.status = {"error": 503, "redirect": 307, "hanging": 0}[how]
@@ -166,6 +167,7 @@ def test_no_alert_is_lost_if_the_receiver_fails_and_the_service_is_killed(tmp_pa
     assert len(ids) == 2, "a message keeps its id"
 
 
+@pytest.mark.slow
 def test_what_happened_while_the_service_was_down_is_told_once(tmp_path, receiver, webhooks):
     with running_service(tmp_path / "data", "--webhooks", webhooks) as service:
         send(service.url, "START", 1)
@@ -225,6 +227,7 @@ def test_the_service_does_not_start_with_invalid_webhooks_of_the_environment(tmp
     assert (ended.returncode, ended.stderr) == (2, "lineage: webhook 1 in LINEAGE_WEBHOOKS: is not an object\n")
 
 
+@pytest.mark.slow
 def test_webhooks_of_the_environment_receive_alerts(tmp_path, receiver, webhooks, monkeypatch):
     monkeypatch.setenv(WEBHOOKS_VARIABLE, webhooks.read_text())
     with running_service(tmp_path / "data") as service:

@@ -6,14 +6,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
-from tests.stack import polling
-
-until = partial(polling.until, seconds=90)
+from tests.stack.polling import HANGING_SECONDS
 
 
 class Launchers:
@@ -62,7 +59,7 @@ def launchers(folder: Path, url: str) -> Iterator[Launchers]:
         process.communicate()
 
 
-def ended(process: "subprocess.Popen[str]", seconds: float = 60) -> tuple[int, str, str]:
+def ended(process: "subprocess.Popen[str]", seconds: float = HANGING_SECONDS) -> tuple[int, str, str]:
     """Wait for a launcher to exit and return (exit code, output, errors)."""
     out, errors = process.communicate(timeout=seconds)
     return process.returncode, out, errors

@@ -19,7 +19,7 @@ from tests.unit.spark.test_spark_maintenance import commit, folder, ids
 
 ORDERS, COPY = Table(CATALOG_NAME, "shelf", "orders"), Table(CATALOG_NAME, "shelf", "copy")
 NOW, DAY = timedelta(0), timedelta(days=1)
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 300
 
 
 @pytest.fixture
@@ -116,6 +116,7 @@ def test_files_that_a_savepoint_commits_later_are_kept(lake: SparkSession, tmp_p
     assert not file.exists()
 
 
+@pytest.mark.slow
 def test_tagged_snapshot_and_its_successors_are_kept(lake: SparkSession, tmp_path: Path) -> None:
     for number in range(4):
         commit(lake, ORDERS, number)

@@ -127,6 +127,7 @@ def environment():
 EDGES = {("supplier", "supplier", "IDENTITY"), ("total", "id", "AGGREGATION")}
 
 
+@pytest.mark.slow
 def test_exported_job_runs_locally_from_another_directory(lab, tmp_path):
     assert submit(lab, tmp_path, "local[1]") == (TOTALS, EDGES)
 

@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 from infra.namespaces import CATALOG_NAME
 from infra.project import PROJECT, python_path
 from jobs.spark import tables
+from tests.stack.polling import until
 from tests.unit.spark.conftest import settings, spark_jars
 from tests.unit.spark.fake_registry import FakeRegistry
-from tests.unit.spark.launchers import ended, until
+from tests.unit.spark.launchers import ended
 from tests.unit.spark.records import frame, of
 from tests.unit.spark.schemas import SCHEMAS
 

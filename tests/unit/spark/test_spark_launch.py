@@ -24,7 +24,8 @@ from lineagelab_common.open_runs import OpenRuns, take_terminal_events, terminal
 from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import DriverExit
 from tests.bench.service_process import running_service
-from tests.unit.spark.launchers import ended, launchers, until
+from tests.stack.polling import until
+from tests.unit.spark.launchers import ended, launchers
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 

@@ -64,6 +64,7 @@ def test_small_files_are_compacted(lake: SparkSession) -> None:
     assert str(outcome).endswith(" manifests, 6 -> 7 snapshots, 0 orphaned files removed")
 
 
+@pytest.mark.slow
 def test_second_run_changes_nothing(lake: SparkSession) -> None:
     for number in range(6):
         commit(lake, ORDERS, number)
@@ -87,6 +88,7 @@ def test_old_snapshots_expire_with_their_files(lake: SparkSession, monkeypatch: 
     assert len(list((folder(lake, ORDERS) / "data").glob("*.parquet"))) == 1
 
 
+@pytest.mark.slow
 def test_minimum_number_of_snapshots_is_kept(lake: SparkSession) -> None:
     for number in range(3):
         commit(lake, ORDERS, number)

@@ -27,7 +27,7 @@ Row = tuple[Any, ...]
 MONDAY, TUESDAY, WEDNESDAY = (date(2026, 11, day) for day in (23, 24, 25))
 BID_COLUMNS = "order_id string, price string, supplier string, bid_time timestamp"
 EVERYTHING = Arguments(frozenset(), is_all=False)
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 300
 
 
 def at(day: date, hour: int = 12, minute: int = 0) -> datetime:

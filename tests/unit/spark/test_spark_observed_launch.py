@@ -14,7 +14,8 @@ import pytest
 
 from infra.namespaces import JOB_NAMESPACE
 from tests.bench.service_process import running_service
-from tests.unit.spark.launchers import ended, launchers, until
+from tests.stack.polling import until
+from tests.unit.spark.launchers import ended, launchers
 
 WRITE = "execute_insert_into_hadoop_fs_relation_command"
 SESSION = """
@@ -24,7 +25,14 @@ from pyspark.sql import functions as F
 
 home = os.environ["HOME_OF_TEST"]
 spark = SparkSession.builder.appName(os.environ["APPLICATION"]).master("local[1]").config(
-    map={"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "1"}
+    map={
+        "spark.driver.defaultJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.ui.enabled": "false",
+    }
 ).getOrCreate()
 frame = spark.range(3).select(F.col("id").alias("k"), (F.col("id") * 2).alias("v"))
 """
@@ -84,7 +92,7 @@ def states(service, application):
 def test_unchanged_driver_has_runs_of_application_and_writes(launch, service, end):
     name = f"plain{len(end)}"
     process = launch(name, WRITES + end)
-    code, output, errors = ended(process, 120)
+    code, output, errors = ended(process)
     assert code == 0, output + errors
     assert states(service, name) == {name: ["COMPLETED"], "first": ["COMPLETED"], "second": ["COMPLETED"]}
     columns = httpx.get(f"{service}/api/v1/graph").json()["columns"]
@@ -103,7 +111,7 @@ def write():
 threading.Thread(target=write).start()
 """
     process = launch("thread", source)
-    code, output, errors = ended(process, 120)
+    code, output, errors = ended(process)
     assert code == 0, output + errors
     assert states(service, "thread") == {"thread": ["COMPLETED"], "late": ["COMPLETED"]}
 
@@ -111,7 +119,7 @@ threading.Thread(target=write).start()
 @pytest.mark.slow
 def test_writes_have_the_application_as_parent(launch, service):
     process = launch("parent", WRITES)
-    code, output, errors = ended(process, 120)
+    code, output, errors = ended(process)
     assert code == 0, output + errors
     found = httpx.get(f"{service}/api/v1/events/lineage", params={"limit": 1000}).json()["events"]
     (application,) = {e["run"]["runId"] for e in found if e["job"]["name"] == "parent"}
@@ -126,11 +134,12 @@ def test_writes_have_the_application_as_parent(launch, service):
 @pytest.mark.slow
 def test_exit_code_fails_the_application_and_not_its_writes(launch, service):
     process = launch("fails", WRITES + "raise SystemExit(3)")
-    code, output, errors = ended(process, 120)
+    code, output, errors = ended(process)
     assert code == 3, output + errors
     assert states(service, "fails") == {"fails": ["FAILED"], "first": ["COMPLETED"], "second": ["COMPLETED"]}
 
 
+@pytest.mark.slow
 def test_killed_driver_leaves_no_open_run(launch, service, tmp_path):
     process = launch("killed", WAITS)
     until((tmp_path / "ready").exists)
@@ -138,7 +147,7 @@ def test_killed_driver_leaves_no_open_run(launch, service, tmp_path):
     assert states(service, "killed")["killed"] == ["RUNNING"]
     (driver,) = psutil.Process(process.pid).children()
     driver.kill()
-    ended(process, 120)
+    ended(process)
     assert states(service, "killed") == {"killed": ["FAILED"], "never": ["FAILED"]}
 
 
@@ -148,18 +157,18 @@ def test_stopped_driver_aborts_its_runs(launch, service, tmp_path):
     until((tmp_path / "ready").exists)
     until(lambda: states(service, "stopped").get("never") == ["RUNNING"])
     process.send_signal(signal.SIGTERM)
-    ended(process, 120)
+    ended(process)
     assert states(service, "stopped") == {"stopped": ["ABORTED"], "never": ["ABORTED"]}
 
 
 @pytest.mark.slow
 def test_runs_of_a_driver_without_service_are_reported_by_the_next_launch(launch, service, tmp_path):
     process = launch("away", WRITES, LINEAGE_URL="http://127.0.0.1:1")
-    code, output, errors = ended(process, 120)
+    code, output, errors = ended(process)
     assert code == 0, output + errors
     kept = json.loads((tmp_path / "open_runs.json.undelivered").read_text())
     assert sorted(event["eventType"] for event in kept) == ["COMPLETE", "COMPLETE", "COMPLETE", "START"]
-    ended(launch("away", ""), 120)
+    ended(launch("away", ""))
     assert states(service, "away") == {
         "away": ["COMPLETED", "COMPLETED"],
         "first": ["COMPLETED"],

@@ -16,7 +16,7 @@ from lineagelab_spark import BatchOutputs, NoQueryLineage
 
 pytestmark = pytest.mark.slow
 
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 300
 
 
 def started(

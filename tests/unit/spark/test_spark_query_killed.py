@@ -70,7 +70,7 @@ def jvm_of(driver: subprocess.Popen, recorder: Recorder) -> int:
     assert driver.stdout is not None
     word, _, number = driver.stdout.readline().partition(" ")
     assert word == "jvm", "the driver did not start"
-    assert recorder.wait_for(lambda: kinds(recorder) == ["START"], 120), "no START event"
+    assert recorder.wait_for(lambda: kinds(recorder) == ["START"], 300), "no START event"
     return int(number)
 
 

@@ -10,6 +10,7 @@ from random_queries import ROWS, TABLES, RandomQueries, random_value
 
 from lineagelab_sql import Statement
 from lineagelab_sql.dependencies import IDENTITY
+from tests.fast_part import fast_part
 
 QUERIES_PER_SEED = 15
 TRIALS = 3
@@ -51,7 +52,7 @@ def connected():
     return duckdb.connect(":memory:", config={"threads": "1"})
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", fast_part(SEEDS, 2))
 def test_only_columns_that_the_lineage_names_change_an_output(seed):
     chance, queries, connection = random.Random(seed), RandomQueries(seed), connected()
     named = effective = 0
