@@ -23,6 +23,7 @@ class Benchmark(StrEnum):
     FLINK = "flink"
     CONNECT = "connect"
     PAGE = "page"
+    CAUSE = "cause"
     DOCKER = "docker"
 
 
@@ -33,6 +34,7 @@ MODULES = {
     Benchmark.FLINK: "tests.bench.flink_pipeline",
     Benchmark.CONNECT: "tests.bench.connect_lineage",
     Benchmark.PAGE: "tests.bench.page",
+    Benchmark.CAUSE: "tests.bench.cause",
     Benchmark.DOCKER: "tests.bench.lifecycle",
 }
 

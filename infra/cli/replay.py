@@ -75,12 +75,23 @@ def drift(
         found = drift_for(database, variant, orders)
     share = f"{found.drifted:,.2f} of a revenue of {found.revenue:,.2f}, {found.share:.1%}"
     out.print(f"{found.orders} orders: {share}, {EFFECTS[variant]}")
-    finding = _explain(lab, since)
+    finding = explain(lab, since)
     out.print(render_text(finding), markup=False, end="")
 
 
-def _explain(lab: Stack, since: int) -> dict[str, Any]:
-    """Run the statistics once all orders are processed, and search the cause."""
+def explain(lab: Stack, since: int) -> dict[str, Any]:
+    """Run the statistics once all orders are processed, and search the cause.
+
+    Args:
+        lab: a running lab.
+        since: time at which the number was right, ns since 1970.
+
+    Returns:
+        The answer of the service.
+
+    Raises:
+        LabError: the orders are not processed in time.
+    """
     service, ended = lab.endpoints()["lineage"], _now()
     if key := lab.lineage_authorization().get("Authorization"):
         os.environ.setdefault(KEY_VARIABLE, key.removeprefix("Bearer "))

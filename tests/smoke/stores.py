@@ -101,6 +101,11 @@ class PipelineStores:
         """
         return self._catalog.load_table(name)
 
+    def tables(self) -> list[str]:
+        """Return the names of all tables of the lake."""
+        namespaces = self._catalog.list_namespaces()
+        return sorted(".".join(name) for namespace in namespaces for name in self._catalog.list_tables(namespace))
+
     def has_table(self, name: str) -> bool:
         """Return True if the table exists in the lake."""
         try:

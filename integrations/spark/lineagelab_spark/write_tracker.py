@@ -140,10 +140,19 @@ class WriteTracker:
         return later
 
     def read_stream_inputs(self) -> None:
-        """Read the inputs of the stream, for a query that has ended without a write."""
+        """Read the inputs of the stream, for a query that has ended without a write.
+
+        The columns of a topic are unknown, unless the stream decodes its messages: a batch function may have meant to.
+        """
         stream = self._stream_plan()
-        if not self._description.outputs and stream.columns is not None:
-            self._description = Description(input_fields(summary(stream.columns), stream.sources))
+        if self._description.outputs or stream.columns is None:
+            return
+        lineage = summary(stream.columns)
+        decoded = {dataset for decoding in lineage.decodings for dataset in stream.sources[decoding.leaf].datasets}
+        fields = input_fields(lineage, stream.sources)
+        self._description = Description(
+            {each: fields[each] if each in decoded or not each.is_topic else {} for each in fields}
+        )
 
     def _read_write(self, write_id: WriteId, history: _WriteHistory, given: WrittenFrame) -> bool:
         """Read one write; return True if its lineage may have changed."""

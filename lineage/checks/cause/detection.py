@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection of changes in the run events of upstream jobs."""
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import pairwise
 from statistics import median
@@ -25,8 +26,11 @@ MAD_FACTOR = 6.0
 MISSING_INTERVALS = 2.5
 """Number of usual intervals without a run after which a run is missing."""
 
-_MAX_SHOWN = 300
-"""Characters of a former or new definition that a report shows."""
+_MAX_SHOWN = 600
+"""Characters of an error, and of a former or new definition, that a report shows."""
+
+_FRAME = re.compile(r"\s+at .*\(.*\)$|\s+at \S+$|\s+\.\.\. \d+ more$")
+"""Line of a Java stack trace."""
 
 
 def detect(facts: Iterable[RunFacts], upstream: Upstream, since: int, until: int) -> list[Change]:
@@ -41,6 +45,13 @@ def detect(facts: Iterable[RunFacts], upstream: Upstream, since: int, until: int
     for fact in facts:
         if fact.job in upstream.jobs and fact.at <= until:
             by_job[fact.job].append(fact)
+    written = {
+        facts.dataset
+        for history in by_job.values()
+        for fact in history
+        for facts in fact.datasets
+        if facts.is_output and facts.schema
+    }
     changes: list[Change] = []
     for job, history in by_job.items():
         history.sort(key=lambda fact: fact.at)
@@ -48,7 +59,7 @@ def detect(facts: Iterable[RunFacts], upstream: Upstream, since: int, until: int
         changes += _failures(history, since)
         changes += _missing_runs(job, history, since, until)
         changes += _lost_inputs(history, upstream, since)
-        changes += _dataset_changes(history, upstream, since)
+        changes += _dataset_changes(history, upstream, written, since)
     return sorted(changes, key=lambda change: change.at)
 
 
@@ -74,7 +85,7 @@ def _failures(history: Sequence[RunFacts], since: int) -> Iterator[Change]:
         elif fact.state == "COMPLETE" or (fact.state == "RUNNING" and fact.is_streaming):
             failed = None
     if failed is not None:
-        summary = f"the run failed: {failed.error or 'no reason was reported'}"
+        summary = f"the run failed: {_shortened(_message(failed.error)) or 'no reason was reported'}"
         yield _change_of_job(ChangeKind.FAILURE, failed, summary)
 
 
@@ -109,19 +120,34 @@ def _lost_inputs(history: Sequence[RunFacts], upstream: Upstream, since: int) ->
             yield _change_of_job(ChangeKind.EDGES, fact, f"the job no longer reads {names}")
 
 
-def _dataset_changes(history: Sequence[RunFacts], upstream: Upstream, since: int) -> Iterator[Change]:
-    """Yield changes of each dataset as one job reports it: other jobs may spell its types in another way."""
+def _dataset_changes(
+    history: Sequence[RunFacts], upstream: Upstream, written: Set[DatasetId], since: int
+) -> Iterator[Change]:
+    """Yield changes of each dataset as one job reports it: other jobs may spell its types in another way.
+
+    The columns of a dataset that a job in `upstream` writes are what its writers report; readers may know a part of
+    them. What a run without effect says of columns does not count: it may have failed before it knew them.
+    """
+    without_effect = _runs_without_effect(history)
     by_dataset: dict[tuple[DatasetId, bool], list[tuple[RunFacts, DatasetFacts]]] = defaultdict(list)
     for fact in history:
         for facts in fact.datasets:
             if facts.dataset in upstream.datasets:
                 by_dataset[facts.dataset, facts.is_output].append((fact, facts))
-    for reports in by_dataset.values():
-        yield from _schemas(reports, since)
-        yield from _edges(reports, since)
+    for (dataset, is_output), reports in by_dataset.items():
+        effective = [(fact, facts) for fact, facts in reports if fact.run not in without_effect]
+        if is_output or dataset not in written:
+            yield from _schemas(effective, since)
+        yield from _edges(effective, since)
         yield from _volumes(reports, since)
         yield from _assertions(reports, since)
         yield from _tags(reports, since)
+
+
+def _runs_without_effect(history: Sequence[RunFacts]) -> set[str]:
+    """Return the runs that failed or were aborted, and reported nothing between their start and end."""
+    failed = {fact.run for fact in history if fact.state in {"FAIL", "ABORT"}}
+    return failed - {fact.run for fact in history if fact.state in {"COMPLETE", "RUNNING"} and fact.datasets}
 
 
 _Reports = Sequence[tuple[RunFacts, DatasetFacts]]
@@ -240,6 +266,11 @@ def _change(
     return Change(
         kind=kind, node=dataset, at=fact.at, run=fact.run, job=fact.job, summary=summary, removed=removed, added=added
     )
+
+
+def _message(error: str) -> str:
+    """Return an error message in one line, without the frames of a stack trace."""
+    return " ".join(word for line in error.splitlines() if not _FRAME.match(line) for word in line.split())
 
 
 def _shortened(text: str) -> str:

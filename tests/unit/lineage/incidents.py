@@ -106,6 +106,7 @@ class History:
         shares: factor of the rows of a table after a time.
         assertions: failing assertion of a table's column after a time.
         tags: tag of a table after a time.
+        projections: steps that report only two columns of tables that other steps write, after a time.
     """
 
     pipeline: Pipeline
@@ -116,6 +117,7 @@ class History:
     shares: dict[int, tuple[datetime, float]] = field(default_factory=dict)
     assertions: dict[Column, datetime] = field(default_factory=dict)
     tags: dict[int, datetime] = field(default_factory=dict)
+    projections: dict[str, datetime] = field(default_factory=dict)
 
     def events(self) -> Iterator[dict[str, Any]]:
         pending = sorted(self.changes, key=lambda change: change[0])
@@ -135,10 +137,10 @@ class History:
             yield self._event(step, run, at, "RUNNING")
             return
         fails = any(name == step.name and since <= at < until for name, since, until in self.failures)
-        yield self._event(step, run, at, "START")
-        yield self._event(step, run, at + timedelta(minutes=5), "FAIL" if fails else "COMPLETE")
+        yield self._event(step, run, at, "START", fails)
+        yield self._event(step, run, at + timedelta(minutes=5), "FAIL" if fails else "COMPLETE", fails)
 
-    def _event(self, step: Step, run: str, at: datetime, state: str) -> dict[str, Any]:
+    def _event(self, step: Step, run: str, at: datetime, state: str, fails: bool = False) -> dict[str, Any]:
         facets = {"errorMessage": {"message": "division by zero"}} if state == "FAIL" else {}
         processing = "STREAMING" if step.streaming else "BATCH"
         ended = state in {"COMPLETE", "RUNNING"}
@@ -155,9 +157,19 @@ class History:
                     "sql": {"_producer": f"{PRODUCER}:{self.dice.randint(1, 3)}", "query": step.sql},
                 },
             },
-            "inputs": [self._dataset(table, at, ended, None) for table in step.inputs],
+            "inputs": [self._input(table, at, ended, step, fails) for table in step.inputs],
             "outputs": [self._dataset(step.output, at, ended, step)],
         }
+
+    def _input(self, table: int, at: datetime, ended: bool, reader: Step, fails: bool) -> dict[str, Any]:
+        """Return an input. A run that fails has not decoded it, a projection is not what the table has."""
+        body = self._dataset(table, at, ended, None)
+        schema = body["facets"]["schema"]
+        if fails:
+            schema["fields"] = [{"name": "_value", "type": "binary"}]
+        elif at > self.projections.get(reader.name, UNTIL) and self.pipeline.writer(table) is not None:
+            schema["fields"] = schema["fields"][:2]
+        return body
 
     def _dataset(self, table: int, at: datetime, ended: bool, step: Step | None) -> dict[str, Any]:
         fields = [{"name": name, "type": kind} for name, kind in self.pipeline.columns[table].items()]
@@ -375,7 +387,8 @@ KINDS: dict[str, Callable[[History, dict[Column, int], dict[str, int]], Answer]]
 def _add_noise(
     history: History, columns: dict[Column, int], tables: dict[int, int], steps: set[str], spared: str
 ) -> None:
-    """Add changes that do not explain the number: of columns and jobs beside the path, tags, runs that recovered."""
+    """Add changes that do not explain the number: of columns and jobs beside the path, tags, runs that recovered, and
+    what readers report of the columns of a table."""
     dice, pipeline = history.dice, history.pipeline
     deciding = pipeline.row_columns()
     beside = [
@@ -387,6 +400,7 @@ def _add_noise(
     for table, name in dice.sample(beside, min(2, len(beside))):
         history.changes.append((_moment(dice), lambda p, t=table, n=name: p.columns[t].update({n: "varchar"})))
     history.tags[pipeline.metric[0]] = _moment(dice)
+    history.projections = {step.name: _moment(dice) for step in pipeline.steps if dice.random() < 0.3}
     pipeline.columns.append({f"c{n}": "int" for n in range(5)})
     other = Step(
         "unrelated", len(pipeline.columns) - 1, [0], {"c0": {(0, "c0")}}, set(), False, "INSERT INTO x SELECT 1"

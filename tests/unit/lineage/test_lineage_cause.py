@@ -156,6 +156,24 @@ def test_failure_that_a_later_run_repaired_is_no_cause():
     assert "no space left" in causes_of(event("01:00"), failed).cause.change.summary
 
 
+def test_columns_that_a_failed_run_had_not_decoded_are_not_missing():
+    """A streaming query whose batches fail to be read knows a topic by its raw records."""
+    failed = {"state": "FAIL", "errorMessage": {"message": "java.lang.Error: lost\n\tat a.B.c(B.java:1)\n\tat d.E"}}
+    decoded, raw = {"price": "string"}, {"_value": "binary"}
+    events = [event("01:00", decoded), event("07:00", raw, state="START", run="r7"), event("07:01", raw, **failed)]
+    (cause,) = causes_of(events[0], events[1], {**events[2], "run": {**events[2]["run"], "runId": "r7"}}).causes
+    assert (cause.change.kind, cause.change.summary) == (ChangeKind.FAILURE, "the run failed: java.lang.Error: lost")
+
+
+def test_columns_of_a_dataset_are_those_that_its_writer_reports():
+    writer = {**event("01:00", job="load"), "inputs": [], "outputs": event("01:00", {"price": "int"})["inputs"]}
+    origin = {**ORIGIN, "jobs": [*ORIGIN["jobs"], {"namespace": "jobs", "name": "load", "distance": 2}]}
+    reads = [event("02:00", {"price": "int"}), event("08:00", {"item": "int"})]
+    times = [parse_time(f"2026-03-02T{time}:00Z") for time in ("06:00", "12:00")]
+    assert find_cause([origin], [writer, *reads], *times).causes == ()
+    assert find_cause([origin], reads, *times).cause.change.removed == {"price"}
+
+
 def test_changes_of_other_jobs_are_not_considered():
     assert causes_of(event("01:00", job="other"), event("07:00", job="other", sql="SELECT 2")).causes == ()
 

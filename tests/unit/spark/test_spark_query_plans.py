@@ -327,3 +327,14 @@ def test_streaming_sources_have_dataset_names(spark: SparkSession, tables: Spark
     assert [d.name for s in named["files"] for d in s.datasets] == [str(tmp_path / "in")]
     assert [d.name.rpartition("/")[2] for s in named["table"] for d in s.datasets] == ["side"]
     assert [(s.datasets, s.unnamed) for s in named["rate"]] == [((), "")]
+
+
+def test_columns_of_a_topic_are_unknown_until_its_messages_are_decoded(kafka: DataFrame) -> None:
+    """A query that fails before its first batch is read must not report that the topic has raw records only."""
+    for stream, expected in ((kafka, {}), (decoded(kafka), {"order_id": "string", "price": "string"})):
+        known = WriteTracker(stream, DeduplicatedWarnings("a test"))
+        known.read_stream_inputs()
+        ((topic, fields),) = known.description.inputs.items()
+        assert topic.name == "o"
+        assert {name: kind for name, kind in fields.items() if not name.startswith("_")} == expected
+        assert bool(fields) == bool(expected)
