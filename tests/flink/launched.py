@@ -21,6 +21,8 @@ from infra.project import PROJECT, python_path
 TIMEOUT_SECONDS = 300
 TERMINAL = ("COMPLETE", "FAIL", "ABORT")
 POLL_INTERVAL_SECONDS = 0.1
+HANDLES_SIGNALS = "supervising "
+"""Logged by a launcher that handles signals; before it, SIGTERM ends the process as any other."""
 
 
 def until(holds: Callable[[], Any], what: str, seconds: float = TIMEOUT_SECONDS) -> Any:
@@ -42,6 +44,8 @@ class Launched:
     command: tuple[str, ...]
     environment: dict[str, str]
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    log_size: int = 0
+    """Characters that earlier processes have logged."""
 
     @classmethod
     def of(cls, folder: Path, command: tuple[str, ...], environment: dict[str, str]) -> "Launched":
@@ -58,6 +62,7 @@ class Launched:
         """Start the process; also after an earlier one has ended."""
         command = [sys.executable, "-m", *self.command]
         with (self.folder / "log").open("ab") as log:
+            self.log_size = len(self.log())
             environment = {**os.environ, **self.environment}
             started = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=subprocess.STDOUT)
         self.processes.append(started)
@@ -69,8 +74,10 @@ class Launched:
         self.processes[-1].wait()
 
     def stop(self) -> int:
-        """Send SIGTERM and return the exit code."""
-        self.processes[-1].send_signal(signal.SIGTERM)
+        """Send SIGTERM, as soon as the process handles it, and return the exit code."""
+        process = self.processes[-1]
+        until(lambda: HANDLES_SIGNALS in self.log()[self.log_size :] or process.poll() is not None, "the launcher")
+        process.send_signal(signal.SIGTERM)
         return self.wait()
 
     def wait(self) -> int:

@@ -11,16 +11,19 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
-from infra.namespaces import JOB_NAMESPACE, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
 from tests.page import screenshots
 from tests.page.browser import chromium, visiting
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import parse_price
 from tests.smoke.hostile_environment import hostile_environment
 from tests.smoke.lab_under_test import LabUnderTest
+from tests.stack.polling import until
 from tests.stack_files import SMOKE_REPLAY
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
@@ -107,3 +110,39 @@ def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
     assert lab.lab("status").status == 0
     assert not (lab.user.folder.parent.parent / "elsewhere").exists(), "the user's own backend has no state of the lab"
     assert not (lab.user.folder.parent.parent / "home").exists()
+
+
+def drop_unread_records(lab, partition):
+    """Delete all records of a partition; return how many of them `orders_etl`, which is stopped, has not read."""
+    kafka = {"bootstrap.servers": lab.environment["LAB_KAFKA"]}
+    consumer = Consumer({**kafka, "group.id": "dropped"})
+    place = TopicPartition(TOPIC_ORDERS, partition)
+    before = consumer.get_watermark_offsets(place, timeout=60)[1]
+    with lab.running_shop():
+        until(lambda: consumer.get_watermark_offsets(place, timeout=60)[1] > before + 20)
+    dropped = consumer.get_watermark_offsets(place, timeout=60)[1] - before
+    consumer.close()
+    admin = AdminClient(kafka)
+    (deletion,) = admin.delete_records([TopicPartition(TOPIC_ORDERS, partition, -1)]).values()
+    deletion.result(60)
+    return dropped
+
+
+def test_a_dropped_partition_is_named_by_the_run_that_cannot_read_it(lab, replayed, tmp_path):
+    """The last test: `orders_etl` refuses to continue without the records."""
+    report = tmp_path / "cause.json"
+    assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
+    since = datetime.now(UTC).isoformat()
+    assert drop_unread_records(lab, 0) > 20
+    assert lab.lab("start", JOB_ORDERS_ETL).status == 0
+
+    def likely_cause():
+        assert lab.lab("lineage", "cause", METRIC, "--since", since, "--json", str(report)).status == 0
+        found = json.loads(report.read_text())
+        return found["causes"][0] if found["likely"] else None
+
+    cause = until(likely_cause)
+    assert (cause["kind"], cause["node"]["name"]) == ("failed run", JOB_ORDERS_ETL)
+    assert "Some data may have been lost" in cause["summary"]
+    assert f"topic partition {TOPIC_ORDERS}-0" in cause["summary"]
+    assert "\n" not in cause["summary"]
