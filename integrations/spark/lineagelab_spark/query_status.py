@@ -68,4 +68,6 @@ def _trigger(query: StreamingQuery) -> str:
 
 def _summary(message: str) -> str:
     """Return the message without the plans and JVM stack traces that Spark appends."""
-    return message.partition("\n=== Streaming Query ===")[0].partition("\n\nJVM stacktrace")[0]
+    for appendix in ("\n=== Streaming Query ===", "\n\nJVM stacktrace", "\n\tat "):
+        message = message.partition(appendix)[0]
+    return message

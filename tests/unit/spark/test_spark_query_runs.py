@@ -226,6 +226,20 @@ def test_batch_exception_is_reported_with_its_traceback(stream: Stream, service:
     assert names(failed["outputs"]) == ["orders", "rejected"]
 
 
+def test_message_of_a_java_exception_has_no_stack_trace(stream: Stream, service: Service, lineage: Make) -> None:
+    def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
+        batch.sparkSession._jvm.java.lang.Class.forName("no.such.Class")  # type: ignore[union-attr]
+
+    made = lineage()
+    with pytest.raises(StreamingQueryException):
+        made.foreach_batch(stream.writer("java"), write).awaitTermination()
+    made.close()
+
+    reason = service.of("java")[-1]["run"]["facets"]["errorMessage"]
+    assert reason["message"].endswith("java.lang.ClassNotFoundException: no.such.Class")
+    assert "\tat java.base/java.lang.Class.forName" in reason["stackTrace"]
+
+
 def test_query_that_fails_before_its_first_write_has_inputs(stream: Stream, service: Service, lineage: Make) -> None:
     def write(batch: DataFrame, batch_id: int, outputs: BatchOutputs) -> None:
         raise LookupError("nothing works")
