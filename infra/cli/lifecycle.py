@@ -92,7 +92,7 @@ def down(
 
 
 def _down(stack: str, export: Path | None, images: bool) -> None:
-    lab = Stack(stack, Artifacts.open())
+    lab = Stack(stack, Artifacts.open(or_earlier=True))
     found = lab.exists()
     if export:
         lab.endpoints()  # fails at once if there is no lab
@@ -143,7 +143,7 @@ def reset(stack: StackOption = DEFAULT_STACK) -> None:
     Removes its processes or containers, data, files and state.
     """
     with changing(stack):
-        _remove_leftovers(Stack(stack, Artifacts.open()), even_broken_state=True)
+        _remove_leftovers(Stack(stack, Artifacts.open(or_earlier=True)), even_broken_state=True)
     out.print(f"removed the lab of stack {stack}")
 
 

@@ -25,7 +25,7 @@ ServiceArgument = Annotated[str, typer.Argument(help="Name of a service or task 
 
 def _running_stack(stack: str) -> Stack:
     """Return a stack whose lab runs."""
-    lab = Stack(stack, Artifacts.open())
+    lab = Stack(stack, Artifacts.open(or_earlier=True))
     if not lab.runtime.exists():
         raise lab.not_running_error()
     return lab

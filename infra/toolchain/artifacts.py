@@ -16,6 +16,7 @@ from infra.toolchain import manifest as manifests
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.cache import Cache, hash_key, hash_tree, platform_tag
 from infra.toolchain.class_data import TrainingRun
+from infra.toolchain.earlier import earlier_version
 from infra.toolchain.errors import ArtifactError, Cancelled
 from infra.toolchain.installers import (
     ArtifactSpec,
@@ -81,13 +82,22 @@ class SetupReport:
 class Artifacts:
     """Artefacts of this checkout in one cache."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, *, or_earlier: bool = False) -> None:
         self.cache = cache
+        self._or_earlier = or_earlier
 
     @classmethod
-    def open(cls, cache: Path | None = None) -> "Artifacts":
-        """Open `cache`, else `$LINEAGE_LAB_CACHE`, else a folder in the user's cache home. Raises ArtifactError."""
-        return cls(Cache.open(cache))
+    def open(cls, cache: Path | None = None, *, or_earlier: bool = False) -> "Artifacts":
+        """Open `cache`, else `$LINEAGE_LAB_CACHE`, else a folder in the user's cache home.
+
+        Args:
+            cache: folder.
+            or_earlier: artefacts that are not installed are those of an earlier checkout, if there are any.
+
+        Raises:
+            ArtifactError: the cache cannot be used.
+        """
+        return cls(Cache.open(cache), or_earlier=or_earlier)
 
     def setup(self, names: Iterable[str], progress: Progress) -> SetupReport:
         """Install the missing artefacts among `names` (see `ALL_ARTIFACTS`). Raises ArtifactError.
@@ -259,9 +269,11 @@ class Artifacts:
         return TrainingRun(jars, self.python("spark"), self.java())
 
     def _installed_folder(self, spec: ArtifactSpec) -> Path:
-        if not (spec.folder / manifests.MANIFEST_FILE).exists():
-            raise ArtifactError(f"Looking for {spec.label}", f"not installed in {self.cache.root}", _SETUP_REMEDY)
-        return spec.folder
+        if (spec.folder / manifests.MANIFEST_FILE).exists():
+            return spec.folder
+        if self._or_earlier and (earlier := earlier_version(spec.folder)):
+            return earlier
+        raise ArtifactError(f"Looking for {spec.label}", f"not installed in {self.cache.root}", _SETUP_REMEDY)
 
     def _install_missing(self, specs: list[ArtifactSpec], progress: Progress) -> tuple[InstalledArtifact, ...]:
         for name in self.cache.clear_tmp():

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from infra.toolchain import venvs
 from infra.toolchain.cache import Cache
+from infra.toolchain.earlier import COMMANDS, earlier_version
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.manifest import MANIFEST_FILE
 from infra.toolchain.process import Runner, sigterm_as_keyboard_interrupt
@@ -21,8 +22,7 @@ def run(arguments: list[str]) -> int:
     """Replace this process by the `lab` command; return an exit code only on failure."""
     try:
         cache = Cache.open()
-        if not _is_installed(cache):
-            _install(cache)
+        folder = _kit_folder(cache, arguments)
     except ArtifactError as error:
         print(error, file=sys.stderr)
         return 1
@@ -30,7 +30,7 @@ def run(arguments: list[str]) -> int:
         print("Interrupted; run the same command again to continue.", file=sys.stderr)
         return 130
     # -P: a folder `infra` in the working directory must not shadow the package.
-    python = venvs.KIT.python(cache)
+    python = folder / "bin" / "python"
     command = [str(python), "-P", "-m", "infra.cli", *arguments]
     modules = os.pathsep.join(map(str, MODULES))
     return os.execve(python, command, {**os.environ, "PYTHONPATH": modules, **bytecode_environment(cache)})
@@ -42,6 +42,21 @@ def bytecode_environment(cache: Cache) -> dict[str, str]:
     A PYTHONDONTWRITEBYTECODE in the user's environment would compile every module at each start.
     """
     return {"PYTHONPYCACHEPREFIX": str(cache.root / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
+
+
+def _kit_folder(cache: Cache, arguments: list[str]) -> Path:
+    """Return the environment of the command, which is created if missing.
+
+    A command on a running lab uses that of an earlier checkout instead, as there may be no network.
+    """
+    folder = venvs.KIT.folder(cache)
+    if _is_installed(cache):
+        return folder
+    if arguments[:1] and arguments[0] in COMMANDS and (earlier := earlier_version(folder)):
+        print(f"the packages of this checkout are not installed; used instead: {earlier}", file=sys.stderr)
+        return earlier
+    _install(cache)
+    return folder
 
 
 def _is_installed(cache: Cache) -> bool:

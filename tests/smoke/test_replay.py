@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient
 from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.toolchain import Artifacts
 from tests.page import screenshots
 from tests.page.browser import chromium, visiting
 from tests.smoke.delivery import await_delivery
@@ -129,7 +130,7 @@ def drop_unread_records(lab, partition):
 
 
 def test_a_dropped_partition_is_named_by_the_run_that_cannot_read_it(lab, replayed, tmp_path):
-    """The last test: `orders_etl` refuses to continue without the records."""
+    """`orders_etl` refuses to continue without the records."""
     report = tmp_path / "cause.json"
     assert lab.lab("stop", JOB_ORDERS_ETL).status == 0
     since = datetime.now(UTC).isoformat()
@@ -146,3 +147,20 @@ def test_a_dropped_partition_is_named_by_the_run_that_cannot_read_it(lab, replay
     assert "Some data may have been lost" in cause["summary"]
     assert f"topic partition {TOPIC_ORDERS}-0" in cause["summary"]
     assert "\n" not in cause["summary"]
+
+
+def test_an_updated_checkout_removes_the_lab_without_the_network(lab, replayed, tmp_path, monkeypatch):
+    """The last test. The cache has Pulumi and the kit's packages with other keys, as before an update of the pins."""
+    artifacts, nowhere = Artifacts.open(), "http://127.0.0.1:1"
+    for folder in (artifacts.binary_dir("pulumi"), artifacts.python("kit").parents[1]):
+        earlier = tmp_path / folder.parent.name / f"{folder.name.partition('-')[0]}-0123456789ab"
+        earlier.parent.mkdir()
+        earlier.symlink_to(folder)
+    for name in ("PIP_INDEX_URL", "GOPROXY", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.setenv(name, nowhere)
+    monkeypatch.setenv("LINEAGE_LAB_CACHE", str(tmp_path))
+    removed = lab.lab("down")
+    assert removed.status == 0, removed.text
+    assert "the packages of this checkout are not installed" in removed.text
+    assert lab.processes() == []
+    assert not lab.root.exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.toolchain import venvs
+from infra.toolchain import bootstrap, venvs
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.manifest import MANIFEST_FILE, load
@@ -47,6 +47,23 @@ def test_lab_script_executes_the_cli_in_the_kit_environment(cache: Cache, tmp_pa
     )
     modules = f"{LAB.parents[1]}{os.pathsep}{LAB.parents[1] / 'integrations' / 'common'}"
     assert done.stdout == f"{modules}|-P -m infra.cli up --stack a b\n"
+
+
+@pytest.mark.parametrize(("command", "installs"), [("down", False), ("status", False), ("up", True), ("verify", True)])
+def test_commands_on_a_running_lab_need_no_packages_of_an_updated_checkout(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, installs: bool
+) -> None:
+    installed: list[Cache] = []
+    monkeypatch.setattr(bootstrap, "_install", installed.append)
+    kit = venvs.KIT.folder(cache)
+    assert bootstrap._kit_folder(cache, [command]) == kit
+    assert installed == [cache], "there is no earlier one"
+    earlier = kit.with_name("kit-0123456789ab")
+    earlier.mkdir(parents=True)
+    (earlier / MANIFEST_FILE).write_text("{}")
+    assert bootstrap._kit_folder(cache, [command, "--stack", "dev"]) == (kit if installs else earlier)
+    assert installed == [cache] * (2 if installs else 1)
+    assert (str(earlier) in capsys.readouterr().err) is not installs
 
 
 def test_unwritable_cache_is_reported_without_a_traceback(tmp_path: Path) -> None:
