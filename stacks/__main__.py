@@ -14,7 +14,9 @@ from infra.catalog import LabSettings, build_lab
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.settings import parse_pulumi_config
+from infra.targets.checkpoint import recorded_resources
 from infra.targets.choice import target_for
+from infra.targets.deployed import reject_other_target
 from infra.toolchain import Artifacts
 from infra.user_files import read_user_files
 
@@ -23,6 +25,7 @@ def main() -> None:
     """Deploy the lab of the current stack; a LabError is reported without traceback."""
     try:
         settings = parse_pulumi_config(os.environ, LabSettings)
+        reject_other_target(pulumi.get_stack(), settings.target, recorded_resources(pulumi.get_stack()))
         target = target_for(pulumi.get_stack(), settings, Artifacts.open())
         files = read_user_files(PROJECT)
         target.deploy(build_lab(target.site, settings, files))

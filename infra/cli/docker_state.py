@@ -3,8 +3,8 @@
 
 from collections.abc import Collection, Sequence
 
-from infra.cli.checkpoint import Resource
 from infra.errors import LabError
+from infra.targets.checkpoint import Resource
 
 _PROVIDER = "pulumi:providers:docker"
 _CONTAINER = "docker:index/container:Container"

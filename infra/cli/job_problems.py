@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable
 
-from infra.cli.checkpoint import Resource
+from infra.targets.checkpoint import Resource
 
 
 def job_problems(resources: Iterable[Resource], read: Callable[[str], str]) -> dict[str, str]:

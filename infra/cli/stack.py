@@ -19,12 +19,13 @@ import psutil
 
 from infra import credentials
 from infra.cli import docker_state
-from infra.cli.checkpoint import Resource, read_resources, stack_outputs
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.foreground import run_in_foreground
 from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.targets.checkpoint import Resource, checkpoint_file, recorded_resources, stack_outputs
+from infra.targets.deployed import deployed_target
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
@@ -94,12 +95,12 @@ class Stack:
 
     @cached_property
     def runtime(self) -> Runtime:
-        """Processes, containers or pods of the stack, depending on its target.
+        """Processes, containers or pods of the stack, depending on the target of its lab, else on the configured one.
 
         Raises:
             SettingsError: the configuration cannot be read.
         """
-        target = stack_target(self.name)
+        target = self._deployed_target() or stack_target(self.name)
         if target == "docker":
             # Imported here, because it imports Docker's SDK.
             from infra.targets.docker.runtime import Containers
@@ -124,7 +125,7 @@ class Stack:
 
     def resources(self) -> list[Resource]:
         """Return all resources in the stack's state; empty if there is no stack."""
-        return read_resources(self._checkpoint) if self.exists() else []
+        return recorded_resources(self.name)
 
     def resource_ids(self) -> set[str]:
         """Return the ids of all resources in the stack's state; empty if there is no stack."""
@@ -216,9 +217,15 @@ class Stack:
         moved = {"PULUMI_RUN_PROGRAM": "true"} if docker_state.has_moved(self.resources(), host) else {}
         return {"DOCKER_HOST": host, "DOCKER_CONTEXT": "", **moved}
 
+    def _deployed_target(self) -> str | None:
+        try:
+            return deployed_target(self.resources())
+        except LabError:  # a broken state, which `reset` removes; other commands report it when they need it
+            return None
+
     @property
     def _checkpoint(self) -> Path:
-        return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{self.name}.json"
+        return checkpoint_file(self.name)
 
     def _link_plugin_folder(self) -> None:
         """Link Pulumi's plugin folder to the download cache, so that plugins survive the removal of the state."""

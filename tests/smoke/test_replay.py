@@ -6,6 +6,7 @@ user who works on other projects, too.
 """
 
 import json
+import subprocess
 import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,7 +17,9 @@ from confluent_kafka.admin import AdminClient
 
 from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
+from infra.cli.stack import Stack
 from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.project import PROJECT
 from infra.toolchain import Artifacts
 from tests.page import screenshots
 from tests.page.browser import chromium, visiting
@@ -25,7 +28,7 @@ from tests.smoke.expected_windows import parse_price
 from tests.smoke.hostile_environment import hostile_environment
 from tests.smoke.lab_under_test import LabUnderTest
 from tests.stack.polling import until
-from tests.stack_files import SMOKE_REPLAY
+from tests.stack_files import SMOKE_REPLAY, path_of
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
@@ -111,6 +114,34 @@ def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
     assert lab.lab("status").status == 0
     assert not (lab.user.folder.parent.parent / "elsewhere").exists(), "the user's own backend has no state of the lab"
     assert not (lab.user.folder.parent.parent / "home").exists()
+
+
+def test_another_target_in_the_configuration_is_refused_and_the_lab_runs_on(lab, replayed):
+    file, running = path_of(lab.stack), {process.pid for process in lab.processes()}
+    configured = file.read_text()
+    file.write_text(configured + "  lineage-lab:target: docker\n")
+    try:
+        refused = lab.lab("up")
+        stack = Stack(lab.stack, Artifacts.open())
+        preview = subprocess.run(
+            ["pulumi", "preview", "--stack", lab.stack, "--non-interactive"],
+            cwd=PROJECT,
+            env=stack.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        status = lab.lab("status")
+    finally:
+        file.write_text(configured)
+    assert refused.status == 1
+    for text in (refused.text, preview.stdout + preview.stderr):
+        assert f"the lab of stack {lab.stack} runs on target local, its configuration says docker" in " ".join(
+            text.split()
+        )
+    assert preview.returncode != 0
+    assert status.status == 0, status.text
+    assert {process.pid for process in lab.processes()} >= running
 
 
 def drop_unread_records(lab, partition):

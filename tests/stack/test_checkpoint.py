@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from infra.cli.checkpoint import read_resources, stack_outputs
+from infra.targets.checkpoint import read_resources, stack_outputs
 from tests.stack.engine import PROGRAM
 
 pytestmark = pytest.mark.stack

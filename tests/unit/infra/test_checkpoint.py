@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from infra.cli.checkpoint import read_resources, stack_outputs
 from infra.errors import LabError
+from infra.targets.checkpoint import read_resources, stack_outputs
 
 
 @pytest.fixture

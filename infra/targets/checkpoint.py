@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.errors import LabError
+from infra.project import NAME, PULUMI_STATE
 
 FORMAT_VERSION = 3
 """Supported `VersionedCheckpoint`: https://github.com/pulumi/pulumi/blob/master/sdk/go/common/apitype/stacks.go."""
@@ -17,6 +18,21 @@ FORMAT_VERSION = 3
 _STACK_TYPE = "pulumi:pulumi:Stack"
 
 Resource = dict[str, Any]
+
+
+def checkpoint_file(stack: str) -> Path:
+    """Return the path of a stack's state; it does not exist before `stack init`, or in another backend."""
+    return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{stack}.json"
+
+
+def recorded_resources(stack: str) -> list[Resource]:
+    """Return the resources in the state of a stack; empty if it has none in this backend.
+
+    Raises:
+        LabError: as for `read_resources`.
+    """
+    file = checkpoint_file(stack)
+    return read_resources(file) if file.exists() else []
 
 
 def read_resources(file: Path) -> list[Resource]:

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The target on which the lab of a stack runs, from Pulumi's state; its configuration may name another one."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from infra.errors import LabError
+
+TARGETS = {
+    "labkit:index:Supervisor": "local",
+    "labkit:index:DockerHost": "docker",
+    "labkit:index:KubernetesCluster": "kubernetes",
+}
+"""Resource type that every lab on a target has, to the target."""
+
+
+def deployed_target(resources: Iterable[Mapping[str, Any]]) -> str | None:
+    """Return the target of the resources in a stack's state; None without a lab."""
+    return next((target for each in resources if (target := TARGETS.get(each["type"]))), None)
+
+
+def reject_other_target(stack: str, target: str, resources: Iterable[Mapping[str, Any]]) -> None:
+    """Raise LabError if the lab of a stack runs on another target than the configured one.
+
+    Pulumi would create the new lab first, on the same ports and in the same folder, and then delete the former one with
+    that folder.
+    """
+    deployed = deployed_target(resources)
+    if deployed not in {None, target}:
+        raise LabError(
+            f"the lab of stack {stack} runs on target {deployed}, its configuration says {target}: remove it first "
+            f"(bin/lab down --stack {stack}), or use another stack for target {target} (pulumi stack init NAME)"
+        )
