@@ -22,7 +22,7 @@ from infra.targets.docker.images.daemon import ImageDaemon, platform_mismatch
 from infra.targets.docker.images.errors import ImageError
 from infra.targets.docker.images.recipes import DEFAULT_BASE, FOLDER, Image, Recipes, image_name
 from infra.targets.docker.images.record import ImageRecord
-from infra.toolchain import Artifacts
+from infra.toolchain import Artifacts, venvs
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.progress import PlainProgress
 from tests.unit.infra.http_server import serving
@@ -317,6 +317,30 @@ def test_a_wheel_for_another_python_is_rejected_by_name(tmp_path, name):
     (tmp_path / name).touch()
     with pytest.raises(ArtifactError, match=re.escape(name)):
         wheels.require_compatible_wheels("Downloading", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("environment", "package"), [(name, each) for name, given in wheels.HOST_ONLY.items() for each in given]
+)
+def test_a_package_for_the_host_is_locked_and_imported_by_pulumis_program_alone(environment, package):
+    lock = venvs.ENVIRONMENTS[environment].lock_files[-1]
+    assert re.search(rf"^{package.replace('_', '-')}==", lock.read_text(), re.MULTILINE)
+    importing = re.compile(rf"^\s*(import|from) {package}\b", re.MULTILINE)
+    sources = [
+        path for folder in ("infra", "integrations", "jobs", "lineage") for path in (PROJECT / folder).rglob("*.py")
+    ]
+    found = {str(path.relative_to(PROJECT)) for path in sources if importing.search(path.read_text())}
+    assert found == {"infra/targets/kubernetes/registration.py"}
+
+
+def test_wheels_for_the_host_are_removed_and_no_others(tmp_path):
+    kept = ["pulumi-3-py3-none-any.whl", "pulumi_docker-5-py3-none-any.whl"]
+    for name in (*kept, "pulumi_kubernetes-4-py3-none-any.whl"):
+        (tmp_path / name).touch()
+    wheels.remove_host_only("spark", tmp_path)
+    assert len(list(tmp_path.iterdir())) == 3
+    wheels.remove_host_only("kit", tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == kept
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "amd64"])

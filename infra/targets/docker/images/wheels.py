@@ -24,13 +24,17 @@ GLIBC_MINOR = 36
 OLDEST_GLIBC_MINOR = 5
 """Minor version of the glibc of `manylinux1`, the oldest platform tag."""
 
+HOST_ONLY: dict[str, tuple[str, ...]] = {"kit": ("pulumi_kubernetes",)}
+"""Packages of an environment, as wheels spell them, that no image has: only Pulumi's program imports them."""
+
 _REMEDY = "check the network and pip's configuration (`pip config list`), then repeat the command"
 
 
 def wheels_key(environment: str) -> str:
-    """Return a short hash of the lock files, the Python version and the processor."""
+    """Return a short hash of the lock files, what is left out, the Python version and the processor."""
     locks = venvs.ENVIRONMENTS[environment].lock_files
-    return hash_key(*(path.read_bytes() for path in locks), PYTHON, platform.machine())
+    left_out = HOST_ONLY.get(environment, ())
+    return hash_key(*(path.read_bytes() for path in locks), *left_out, PYTHON, platform.machine())
 
 
 def wheels_folder(cache: Cache, environment: str) -> Path:
@@ -71,6 +75,7 @@ def download(
             for source in sorted(staged.glob("*.tar.gz")):
                 run_pip("build", "wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation", "-w", staged, source)
                 source.unlink()
+        remove_host_only(environment, staged)
         require_compatible_wheels(attempt, staged)
         manifest = manifests.create(
             staged, wheels_key(environment), f"{len(list(staged.iterdir()))} wheels from the index"
@@ -100,6 +105,13 @@ def _download_arguments(machine: str) -> list[str | Path]:
     tags = [argument for name in wheel_platforms(machine) for argument in ("--platform", name)]
     options = ("--no-build-isolation", "--prefer-binary", "--python-version", PYTHON, "--implementation", "cp")
     return [*venvs.hash_checked("download"), *options, *tags]
+
+
+def remove_host_only(environment: str, wheels: Path) -> None:
+    """Remove the wheels of packages that no image needs."""
+    for package in HOST_ONLY.get(environment, ()):
+        for wheel in wheels.glob(f"{package}-*.whl"):
+            wheel.unlink()
 
 
 def require_compatible_wheels(attempt: str, wheels: Path) -> None:
