@@ -119,7 +119,8 @@ def test_the_environment_of_other_projects_changes_nothing(lab, replayed):
 def test_another_target_in_the_configuration_is_refused_and_the_lab_runs_on(lab, replayed):
     file, running = path_of(lab.stack), {process.pid for process in lab.processes()}
     configured = file.read_text()
-    file.write_text(configured + "  lineage-lab:target: docker\n")
+    assert "config:\n" in configured
+    file.write_text(configured.replace("config:\n", "config:\n  lineage-lab:target: docker\n", 1))
     try:
         refused = lab.lab("up")
         stack = Stack(lab.stack, Artifacts.open())
