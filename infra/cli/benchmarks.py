@@ -24,6 +24,7 @@ class Benchmark(StrEnum):
     CONNECT = "connect"
     PAGE = "page"
     CAUSE = "cause"
+    DASHBOARD = "dashboard"
     DOCKER = "docker"
 
 
@@ -35,6 +36,7 @@ MODULES = {
     Benchmark.CONNECT: "tests.bench.connect_lineage",
     Benchmark.PAGE: "tests.bench.page",
     Benchmark.CAUSE: "tests.bench.cause",
+    Benchmark.DASHBOARD: "tests.bench.dashboard",
     Benchmark.DOCKER: "tests.bench.lifecycle",
 }
 

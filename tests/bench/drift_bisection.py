@@ -35,7 +35,7 @@ class Suspect:
 
 @dataclass
 class Reads:
-    """What the search has read."""
+    """Counts of rows, records, responses and lines."""
 
     table_rows: int = 0
     records: int = 0
