@@ -24,7 +24,7 @@ from infra.cli.foreground import run_in_foreground
 from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
-from infra.targets.checkpoint import Resource, checkpoint_file, recorded_resources, stack_outputs
+from infra.targets.checkpoint import Resource, checkpoint_file, read_resources, stack_outputs
 from infra.targets.deployed import deployed_target
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
@@ -125,7 +125,7 @@ class Stack:
 
     def resources(self) -> list[Resource]:
         """Return all resources in the stack's state; empty if there is no stack."""
-        return recorded_resources(self.name)
+        return read_resources(self._checkpoint) if self.exists() else []
 
     def resource_ids(self) -> set[str]:
         """Return the ids of all resources in the stack's state; empty if there is no stack."""
@@ -225,7 +225,7 @@ class Stack:
 
     @property
     def _checkpoint(self) -> Path:
-        return checkpoint_file(self.name)
+        return checkpoint_file(self.name, PULUMI_STATE)
 
     def _link_plugin_folder(self) -> None:
         """Link Pulumi's plugin folder to the download cache, so that plugins survive the removal of the state."""

@@ -20,9 +20,9 @@ _STACK_TYPE = "pulumi:pulumi:Stack"
 Resource = dict[str, Any]
 
 
-def checkpoint_file(stack: str) -> Path:
-    """Return the path of a stack's state; it does not exist before `stack init`, or in another backend."""
-    return PULUMI_STATE / ".pulumi" / "stacks" / NAME / f"{stack}.json"
+def checkpoint_file(stack: str, backend: Path) -> Path:
+    """Return the path of a stack's state in a local backend; it does not exist before `stack init`."""
+    return backend / ".pulumi" / "stacks" / NAME / f"{stack}.json"
 
 
 def recorded_resources(stack: str) -> list[Resource]:
@@ -31,7 +31,7 @@ def recorded_resources(stack: str) -> list[Resource]:
     Raises:
         LabError: as for `read_resources`.
     """
-    file = checkpoint_file(stack)
+    file = checkpoint_file(stack, PULUMI_STATE)
     return read_resources(file) if file.exists() else []
 
 

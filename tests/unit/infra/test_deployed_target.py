@@ -43,8 +43,8 @@ def test_another_target_is_rejected_and_the_same_one_is_not(type_token):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "PULUMI_STATE", tmp_path)
-    file = checkpoint.checkpoint_file("mine")
+    monkeypatch.setattr("infra.cli.stack.PULUMI_STATE", tmp_path)
+    file = checkpoint.checkpoint_file("mine", tmp_path)
     file.parent.mkdir(parents=True)
     return file
 
