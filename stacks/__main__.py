@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from infra.catalog import LabSettings, build_lab
 from infra.errors import LabError
-from infra.project import PROJECT
+from infra.project import PROJECT, PULUMI_STATE
 from infra.settings import parse_pulumi_config
 from infra.targets.checkpoint import recorded_resources
 from infra.targets.choice import target_for
@@ -25,8 +25,9 @@ def main() -> None:
     """Deploy the lab of the current stack; a LabError is reported without traceback."""
     try:
         settings = parse_pulumi_config(os.environ, LabSettings)
-        reject_other_target(pulumi.get_stack(), settings.target, recorded_resources(pulumi.get_stack()))
-        target = target_for(pulumi.get_stack(), settings, Artifacts.open())
+        stack = pulumi.get_stack()
+        reject_other_target(stack, settings.target, recorded_resources(stack, PULUMI_STATE))
+        target = target_for(stack, settings, Artifacts.open())
         files = read_user_files(PROJECT)
         target.deploy(build_lab(target.site, settings, files))
     except LabError as error:

@@ -24,15 +24,12 @@ from infra.cli.foreground import run_in_foreground
 from infra.cli.stack_file import stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
-from infra.targets.checkpoint import Resource, checkpoint_file, read_resources, stack_outputs
-from infra.targets.deployed import deployed_target
+from infra.targets.checkpoint import Resource, checkpoint_file, recorded_resources, stack_outputs
+from infra.targets.deployed import SUPERVISOR_TYPE, deployed_target
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
 from infra.toolchain.bootstrap import bytecode_environment
-
-SUPERVISOR_TYPE = "labkit:index:Supervisor"
-"""Type of the resource whose input `root` is the folder of a local lab."""
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -125,7 +122,7 @@ class Stack:
 
     def resources(self) -> list[Resource]:
         """Return all resources in the stack's state; empty if there is no stack."""
-        return read_resources(self._checkpoint) if self.exists() else []
+        return recorded_resources(self.name, PULUMI_STATE)
 
     def resource_ids(self) -> set[str]:
         """Return the ids of all resources in the stack's state; empty if there is no stack."""

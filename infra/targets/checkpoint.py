@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.errors import LabError
-from infra.project import NAME, PULUMI_STATE
+from infra.project import NAME
 
 FORMAT_VERSION = 3
 """Supported `VersionedCheckpoint`: https://github.com/pulumi/pulumi/blob/master/sdk/go/common/apitype/stacks.go."""
@@ -25,13 +25,13 @@ def checkpoint_file(stack: str, backend: Path) -> Path:
     return backend / ".pulumi" / "stacks" / NAME / f"{stack}.json"
 
 
-def recorded_resources(stack: str) -> list[Resource]:
-    """Return the resources in the state of a stack; empty if it has none in this backend.
+def recorded_resources(stack: str, backend: Path) -> list[Resource]:
+    """Return the resources in the state of a stack; empty if it has none in this local backend.
 
     Raises:
         LabError: as for `read_resources`.
     """
-    file = checkpoint_file(stack, PULUMI_STATE)
+    file = checkpoint_file(stack, backend)
     return read_resources(file) if file.exists() else []
 
 

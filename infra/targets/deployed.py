@@ -6,8 +6,11 @@ from typing import Any
 
 from infra.errors import LabError
 
+SUPERVISOR_TYPE = "labkit:index:Supervisor"
+"""Type of the resource whose input `root` is the folder of a local lab."""
+
 TARGETS = {
-    "labkit:index:Supervisor": "local",
+    SUPERVISOR_TYPE: "local",
     "labkit:index:DockerHost": "docker",
     "labkit:index:KubernetesCluster": "kubernetes",
 }

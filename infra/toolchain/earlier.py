@@ -20,11 +20,10 @@ def earlier_version(folder: Path) -> Path | None:
     """
     name = re.sub(f"{_KEY}$", "", folder.name)
     others = folder.parent.iterdir() if folder.parent.is_dir() else ()
-    complete = {
-        manifest.stat().st_mtime_ns: each
+    complete = [
+        each / MANIFEST_FILE
         for each in others
-        if each != folder
-        and re.fullmatch(re.escape(name) + _KEY, each.name)
-        and (manifest := each / MANIFEST_FILE).exists()
-    }
-    return complete[max(complete)] if complete else None
+        if each != folder and re.fullmatch(re.escape(name) + _KEY, each.name) and (each / MANIFEST_FILE).exists()
+    ]
+    newest = max(complete, key=lambda manifest: manifest.stat().st_mtime_ns, default=None)
+    return newest.parent if newest else None

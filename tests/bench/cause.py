@@ -9,10 +9,10 @@ stores (`tests/bench/drift_bisection.py`).
 
 import argparse
 import os
-import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -28,7 +28,7 @@ from infra.project import ENVIRONMENT_FILE
 from infra.services.shop.tables import SCHEMA
 from infra.toolchain import Artifacts
 from tests.bench.drift_bisection import Bisection, Suspect
-from tests.bench.figures import Figures, Goal, format_number, print_figures
+from tests.bench.figures import Figures, Goal, format_number, percentile_95, print_figures
 from tests.bench.lifecycle import lab_command, measure_command, reset_stack, user_environment
 from tests.smoke.stores import PipelineStores
 from tests.stack_files import BENCH, stack_file
@@ -57,9 +57,14 @@ def fields_of_topic(service: str) -> set[str]:
     return {field["name"] for field in get_json(service, dataset_path(KAFKA_NAMESPACE, TOPIC_ORDERS))["fields"]}
 
 
+def cause_since(service: str, since: int) -> dict[str, Any]:
+    """Return what changed upstream of the metric from a time, ns since 1970, until now."""
+    return cause_of(service, METRIC, Period(since - BASELINE_SECONDS * 10**9, since, time.time_ns()))
+
+
 def likely_columns(service: str, since: int) -> set[str]:
     """Return the columns of the most likely cause of a change of the metric."""
-    found = cause_of(service, METRIC, Period(max(0, since - BASELINE_SECONDS * 10**9), since, time.time_ns()))
+    found = cause_since(service, since)
     return set(found["causes"][0]["columns"]) if found["likely"] else set()
 
 
@@ -69,7 +74,7 @@ def measure_drift(figures: Figures, lab: Stack, database: "psycopg.Connection") 
     drift_for(database, Drift.NEW_COLUMN, ORDERS)
     explain(lab, since)
     began = time.monotonic()
-    found = cause_of(service, METRIC, Period(max(0, since - BASELINE_SECONDS * 10**9), since, time.time_ns()))
+    found = cause_since(service, since)
     figures.add("cause by the lineage", "s", time.monotonic() - began)
     top = found["causes"][0]
     assert (top["kind"], top["node"]["name"]) == ("schema", TOPIC_ORDERS), top
@@ -109,8 +114,7 @@ def measure(figures: Figures, lab: Stack, rounds: int) -> None:
         for number in range(COLUMNS):
             measure_added_column(figures, database, service, number)
         for name, goal in ((VISIBLE, VISIBLE_GOAL), (NAMED, None)):
-            values = figures.by_name[name].values
-            figures.add(f"{name}: p95", "s", statistics.quantiles(values, n=20, method="inclusive")[-1], goal)
+            figures.add(f"{name}: p95", "s", percentile_95(figures.by_name[name].values), goal)
         for _ in range(rounds):
             measure_drift(figures, lab, database)
 

@@ -7,7 +7,6 @@ whose shop and `orders_etl` are stopped: 30 days, 40 suppliers, one rejected ord
 
 import argparse
 import os
-import statistics
 import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -15,14 +14,14 @@ from pathlib import Path
 
 from infra import credentials
 from infra.cli.stack import Stack
-from infra.namespaces import JOB_ORDERS_ETL, TABLE_ORDERS, TABLE_ORDERS_REJECTED
+from infra.namespaces import JOB_DBT_BUILD, JOB_ORDERS_ETL, TABLE_ORDERS, TABLE_ORDERS_REJECTED
 from infra.project import ENVIRONMENT_FILE
 from infra.services.shop import writer
 from infra.toolchain import Artifacts
 from jobs.dashboard.board import Board
 from jobs.dashboard.tile import tiles
 from lineagelab_sql.lake import Lake
-from tests.bench.figures import Figures, Goal, format_number, print_figures
+from tests.bench.figures import Figures, Goal, format_number, percentile_95, print_figures
 from tests.bench.lifecycle import lab_command, measure_command, reset_stack, user_environment
 from tests.stack_files import BENCH, CONFIG, stack_file
 
@@ -33,7 +32,6 @@ DAYS = 30
 SUPPLIERS = 40
 REFRESHES = 30
 TILE_GOAL = Goal(1.0)
-DBT = "dbt_build"
 
 _ACCEPTED = """
 SELECT 'bench-' || i AS order_id, 'item ' || i % 1000 AS item, (i % 20000 / 100.0)::DECIMAL(10, 2) AS price,
@@ -78,7 +76,7 @@ def measure(figures: Figures, lab: Stack, orders: int) -> None:
     began = time.monotonic()
     fill(lake, orders)
     figures.add(f"{orders:,} orders appended", "s", time.monotonic() - began)
-    measure_command(figures, "build of the marts", lab_command(BENCH, "run", DBT), environment)
+    measure_command(figures, "build of the marts", lab_command(BENCH, "run", JOB_DBT_BUILD), environment)
     with closing(lake.connect(writable=False)) as connection:
         (built,) = connection.execute(f"SELECT sum(orders) FROM {lake.name}.marts.dim_suppliers").fetchone() or (0,)
     assert built >= orders, f"the marts have {built} of {orders} orders"
@@ -95,8 +93,7 @@ def measure(figures: Figures, lab: Stack, orders: int) -> None:
             assert shown.table is not None, f"{tile.name}: {shown.error}"
             assert shown.table.num_rows > 0, tile.name
             figures.add(f"tile {tile.name}", "s", seconds[-1])
-        p95 = statistics.quantiles(seconds, n=20, method="inclusive")[-1]
-        figures.add(f"tile {tile.name}: p95", "s", p95, TILE_GOAL)
+        figures.add(f"tile {tile.name}: p95", "s", percentile_95(seconds), TILE_GOAL)
 
 
 def main() -> None:

@@ -14,6 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 
+def percentile_95(values: Sequence[float]) -> float:
+    """Return the 95th percentile of two or more values, interpolated."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
 @dataclass(frozen=True)
 class Goal:
     """Goal of a median: at most `value`, or at least `value` if `floor`."""
