@@ -59,7 +59,16 @@ ALL_ARTIFACTS = (
     | BINARIES.keys()
     | {
         each.name
-        for each in (venvs.TEST, venvs.JAVA_21, venvs.SQL, venvs.CATALOG, venvs.DBT, venvs.DASHBOARD, venvs.QUALITY)
+        for each in (
+            venvs.TEST,
+            venvs.JAVA_21,
+            venvs.SQL,
+            venvs.CATALOG,
+            venvs.DBT,
+            venvs.DASHBOARD,
+            venvs.QUALITY,
+            venvs.MODELS,
+        )
     }
     | {class_data.NAME, page.NAME, schema_files.NAME}
 )

@@ -85,14 +85,16 @@ TEST = VirtualEnvironment("test", includes=(KIT, SPARK, SQL, CATALOG))
 DBT = VirtualEnvironment("dbt")
 DASHBOARD = VirtualEnvironment("dashboard")
 QUALITY = VirtualEnvironment("quality")
+MODELS = VirtualEnvironment("models")
 JAVA_21 = VirtualEnvironment("java21")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY)
+ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY, MODELS)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
 ENVIRONMENTS = {
-    environment.name: environment for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY)
+    environment.name: environment
+    for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY, MODELS)
 }
 
 
