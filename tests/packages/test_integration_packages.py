@@ -67,7 +67,7 @@ def flink_environment(build_wheel, empty_environment):
     return environment
 
 
-@pytest.mark.parametrize("name", ["common", "spark", "flink", "sql", "dbt"])
+@pytest.mark.parametrize("name", ["common", "spark", "flink", "sql", "dbt", "scikit_learn"])
 def test_wheel_holds_the_package_and_the_version_of_the_repository(build_wheel, name):
     root = REPOSITORY / "integrations" / name
     with zipfile.ZipFile(build_wheel(f"integrations/{name}")) as archive:

@@ -11,7 +11,7 @@ from infra.project import COMMAND_ROOTS, PROJECT, SOURCE_ROOTS
 
 INTEGRATIONS = (
     *("lineagelab_catalog", "lineagelab_common", "lineagelab_flink", "lineagelab_great_expectations"),
-    *("lineagelab_spark", "lineagelab_sql"),
+    *("lineagelab_scikit_learn", "lineagelab_spark", "lineagelab_sql"),
 )
 ROOM_FOLDERS = ("infra", "jobs", "lineage", *INTEGRATIONS)
 
@@ -36,6 +36,7 @@ FORBIDDEN = {
         *(f"lineagelab_{n}" for n in ("common", "flink", "spark", "sql")),
     ),
     "lineagelab_great_expectations": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
+    "lineagelab_scikit_learn": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark", "lineagelab_sql"),
     "lineagelab_sql": ("infra", "jobs", "lineage", "lineagelab_flink", "lineagelab_spark"),
 }
 """Package -> packages that it must not import; a name ends at a dot or matches as a prefix of a distribution."""

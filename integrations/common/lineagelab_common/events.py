@@ -30,6 +30,7 @@ SCHEMAS = {
     "schema": "1-2-0/SchemaDatasetFacet",
     "sql": "1-1-0/SQLJobFacet",
     "symlinks": "1-0-1/SymlinksDatasetFacet",
+    "version": "1-0-1/DatasetVersionDatasetFacet",
 }
 """Name of a standard facet -> version and file of its schema."""
 
