@@ -15,6 +15,8 @@ from infra.services.discovery import definitions
 from infra.services.external import reject_loopback
 from infra.services.flink import jobs as flink_jobs
 from infra.services.flink import user_jobs as flink_user_jobs
+from infra.services.forecast import settings as forecast_settings
+from infra.services.forecast import task as forecast_task
 from infra.services.shop import tables as shop_tables
 from infra.services.spark import executors as spark_executors
 from infra.services.spark import jobs as spark_jobs
@@ -30,6 +32,7 @@ PIPELINE: tuple[Pipeline, ...] = (
     user_connectors.pipeline,
     spark_jobs.pipeline,
     dbt_task.pipeline,
+    forecast_task.pipeline,
     flink_jobs.pipeline,
     flink_user_jobs.pipeline,
     spark_user_jobs.pipeline,
@@ -42,6 +45,7 @@ PIPELINE_SETTINGS = (
     spark_jobs.EtlSettings,
     spark_medallion.MedallionSettings,
     dbt_settings.DbtSettings,
+    forecast_settings.ForecastSettings,
 )
 """Settings sections of the pipeline's parts."""
 

@@ -51,6 +51,14 @@ TABLE_ENRICHED_ORDERS = "sales.enriched_orders"
 TABLE_SUPPLIER_ACTIVITY = "sales.supplier_activity"
 """Tables that the optional medallion jobs write."""
 
+TABLE_SUPPLIER_FEATURES = "sales.supplier_features"
+"""Table that the optional job of the forecast writes."""
+
+MODELS_NAMESPACE = "s3://models"
+MODELS_BUCKET = MODELS_NAMESPACE.removeprefix("s3://")
+MODEL_PRICE_FORECAST = "price_forecast"
+"""Namespace and bucket of trained models, and the model of the optional forecast."""
+
 MARTS_SCHEMA = "marts"
 """Schema of the tables that the optional dbt project writes."""
 
@@ -70,6 +78,8 @@ JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
 JOB_ENRICHED_ORDERS = "enriched_orders"
 JOB_SUPPLIER_ACTIVITY = "supplier_activity"
+JOB_SUPPLIER_FEATURES = "supplier_features"
+JOB_PRICE_FORECAST = "price_forecast_training"
 JOB_LAKE_MAINTENANCE = "lake_maintenance"
 JOB_DBT_BUILD = "dbt_build"
 JOB_DASHBOARD = "sales_dashboard"

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx
@@ -20,6 +21,8 @@ from infra.namespaces import (
     JOB_ENRICHED_ORDERS,
     JOB_ICEBERG_INGESTION,
     JOB_ORDERS_ETL,
+    JOB_PRICE_FORECAST,
+    JOB_SUPPLIER_FEATURES,
     JOB_SUPPLIER_STATS,
     TABLE_LIVE_ORDERS,
     TABLE_ORDERS,
@@ -29,6 +32,7 @@ from infra.namespaces import (
 from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
 from infra.services.flink.settings import FlinkSettings
+from infra.services.forecast import settings as forecast
 from infra.services.overview import enabled_features
 from infra.services.shop.writer import ShopSettings
 from infra.services.spark import medallion
@@ -39,6 +43,9 @@ from lineage.checks.contract import Report
 MAX_REQUIRED_ROWS = 100
 MAX_WRITE_SECONDS = 20
 """Rows to wait for before the pipeline is checked: at most these, and at most those of this many seconds."""
+
+FORECAST_ORDERS = 400
+"""Accepted orders to wait for before the features of the forecast are computed, so that it can be trained."""
 
 ROWS_TIMEOUT = 120
 COMMIT_TIMEOUT = 180
@@ -102,6 +109,10 @@ def _run_statistics(stack: Stack, catalog: str, settings: Settings) -> None:
         _run(stack, JOB_ENRICHED_ORDERS)
     if dbt.included(settings):
         _run(stack, JOB_DBT_BUILD)
+    if forecast.included(settings):
+        _await_orders(catalog, FORECAST_ORDERS)
+        _run(stack, JOB_SUPPLIER_FEATURES)
+        _run(stack, JOB_PRICE_FORECAST)
 
 
 def _run(stack: Stack, task: str) -> None:
@@ -163,6 +174,16 @@ def _await_commit(stack: Stack, catalog: str, branches: Sequence[PipelineBranch]
         log = f"{stack.runtime.log_location(branch.job)}:\n{stack.runtime.log_tail(branch.job)}"
         raise ServiceError(f"{branch.job} committed no rows within {COMMIT_TIMEOUT} s. Last lines of its log, {log}")
     return branch, rows
+
+
+def _await_orders(catalog: str, required: int) -> None:
+    """Wait until the table of accepted orders has the rows."""
+    rows = _poll(partial(_committed_rows, catalog, TABLE_ORDERS), lambda rows: rows >= required, COMMIT_TIMEOUT)
+    if rows < required:
+        raise LabError(
+            f"table {TABLE_ORDERS} has {rows} rows after {COMMIT_TIMEOUT} s; {JOB_PRICE_FORECAST} needs {required}: "
+            "repeat `up` later, or set a higher lineage-lab:shopRate"
+        )
 
 
 def _committed_rows(catalog: str, table: str) -> int:

@@ -21,6 +21,7 @@ from infra.services import postgres
 from infra.services.dashboard import settings as dashboard
 from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
+from infra.services.forecast import settings as forecast
 from infra.settings import Settings, known_keys
 from infra.targets.launch_script import check_unprivileged
 from infra.toolchain import Artifacts, class_data, page, prerequisites, venvs
@@ -43,12 +44,13 @@ def required_artifacts(settings: Settings) -> frozenset[str]:
     jobs = frozenset({SPARK_ARTIFACT}) if settings.profile == FULL else frozenset()
     jobs |= {venvs.DBT.name} if dbt.included(settings) else set()
     jobs |= {venvs.DASHBOARD.name} if dashboard.included(settings) else set()
+    jobs |= {venvs.MODELS.name} if forecast.included(settings) else set()
     return BASE_ARTIFACTS | jobs | components(settings)
 
 
 def artifacts_for_tests() -> frozenset[str]:
     """Return the names of the artefacts that the tests require."""
-    environments = {each.name for each in (venvs.TEST, venvs.DBT, venvs.DASHBOARD)}
+    environments = {each.name for each in (venvs.TEST, venvs.DBT, venvs.DASHBOARD, venvs.MODELS)}
     return required_artifacts(LabSettings.model_validate({})) | environments | {class_data.NAME, schema_files.NAME}
 
 

@@ -7,6 +7,7 @@ from infra.model import Service, Site
 from infra.services.dbt import settings as dbt
 from infra.services.definition import ServiceDefinition
 from infra.services.discovery import definitions
+from infra.services.forecast import settings as forecast
 from infra.services.spark import medallion
 from infra.settings import Settings
 
@@ -16,13 +17,13 @@ def enabled_features(settings: Settings) -> frozenset[str]:
     services = frozenset(
         definition.feature for definition in definitions() if definition.feature and definition.requested(settings)
     )
-    return services | medallion.features(settings) | dbt.features(settings)
+    return services | medallion.features(settings) | dbt.features(settings) | forecast.features(settings)
 
 
 def known_features() -> frozenset[str]:
     """Return all features that settings can enable."""
     services = frozenset(definition.feature for definition in definitions() if definition.feature)
-    return services | {medallion.FEATURE, dbt.FEATURE}
+    return services | {medallion.FEATURE, dbt.FEATURE, forecast.FEATURE}
 
 
 def overview(site: Site, settings: Settings, services: Mapping[str, Service], contract: str) -> dict[str, object]:

@@ -7,6 +7,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
     DateType,
     DecimalType,
+    DoubleType,
     IntegerType,
     LongType,
     StringType,
@@ -20,6 +21,7 @@ from infra.namespaces import (
     TABLE_ORDERS,
     TABLE_ORDERS_REJECTED,
     TABLE_SUPPLIER_ACTIVITY,
+    TABLE_SUPPLIER_FEATURES,
     TABLE_SUPPLIER_STATS,
     TABLE_SUPPLIERS,
     qualified_table_name,
@@ -174,6 +176,22 @@ def supplier_activity(name: str = qualified_table_name(TABLE_SUPPLIER_ACTIVITY))
         .add("total_price", _TOTAL)
     )
     return Table(name, columns, "days(window_start)")
+
+
+def supplier_features(name: str = qualified_table_name(TABLE_SUPPLIER_FEATURES)) -> Table:
+    """Return the table of features: one row for every `ORDERS_PER_ROW` consecutive orders of a supplier."""
+    columns = (
+        StructType()
+        .add("supplier", StringType())
+        .add("first_order_at", TimestampType())
+        .add("last_order_at", TimestampType())
+        .add("mean_price", DoubleType())
+        .add("price_deviation", DoubleType())
+        .add("min_price", DoubleType())
+        .add("max_price", DoubleType())
+        .add("next_mean_price", DoubleType())
+    )
+    return Table(name, columns, "days(last_order_at)")
 
 
 def overwrite_partitions(frame: DataFrame, table: Table) -> None:

@@ -24,6 +24,7 @@ from infra.settings import Settings
 from infra.targets.local.supervisor import ROOT_VARIABLE, Supervisor
 from tests.smoke.hostile_environment import HostileEnvironment
 from tests.smoke.stores import PipelineStores
+from tests.stack.polling import until
 from tests.stack_files import SMOKE, stack_file
 
 LOCAL_GRAPH = pytest.StashKey[dict]()
@@ -86,6 +87,7 @@ class LabUnderTest:
         started = self.lab("start", "shop")
         try:
             assert started.status == 0, started.text
+            until(lambda: self.supervisor.require_state("shop").running)
             yield
         finally:
             stopped = self.lab("stop", "shop")

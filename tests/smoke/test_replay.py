@@ -7,9 +7,10 @@ user who works on other projects, too.
 
 import json
 import subprocess
-import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from statistics import fmean
+from urllib.parse import quote
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -18,7 +19,19 @@ from confluent_kafka.admin import AdminClient
 from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
 from infra.cli.stack import Stack
-from infra.namespaces import JOB_NAMESPACE, JOB_ORDERS_ETL, TABLE_SUPPLIER_STATS, TOPIC_ORDERS
+from infra.namespaces import (
+    JOB_NAMESPACE,
+    JOB_ORDERS_ETL,
+    JOB_PRICE_FORECAST,
+    JOB_SUPPLIER_FEATURES,
+    MODEL_PRICE_FORECAST,
+    MODELS_BUCKET,
+    MODELS_NAMESPACE,
+    POSTGRES_NAMESPACE,
+    TABLE_SUPPLIER_FEATURES,
+    TABLE_SUPPLIER_STATS,
+    TOPIC_ORDERS,
+)
 from infra.project import PROJECT
 from infra.toolchain import Artifacts
 from tests.page import screenshots
@@ -99,13 +112,91 @@ def test_take_the_screenshot_of_the_cause(lab, replayed):
         screenshots.take(visit, screenshots.CAUSE)
 
 
-@pytest.mark.parametrize("variant", ["cents", "renamed-supplier"])
-def test_a_drift_of_the_data_alone_blames_nothing(lab, replayed, variant):
-    assert lab.lab("start", "shop").status == 0
-    while not lab.supervisor.require_state("shop").running:
-        time.sleep(0.2)
-    result = lab.lab("replay", "drift", "--variant", variant, "--orders", "100")
-    assert lab.lab("stop", "shop").status == 0
+MEAN_PRICE = f"{MODELS_NAMESPACE}/{MODEL_PRICE_FORECAST}#mean_price"
+LATEST_MODEL = f"{MODEL_PRICE_FORECAST}/latest.json"
+
+
+@pytest.fixture(scope="module")
+def trained(lab, replayed):
+    """Train the forecast on all orders of a lab whose shop is stopped; return the output."""
+    await_delivery(lab.stores)
+    features = lab.lab("run", JOB_SUPPLIER_FEATURES)
+    assert features.status == 0, features.text
+    training = lab.lab("run", JOB_PRICE_FORECAST)
+    assert training.status == 0, training.text
+    return training.text
+
+
+def latest_model(lab):
+    return lab.stores.s3().get_object(Bucket=MODELS_BUCKET, Key=LATEST_MODEL)["Body"].read()
+
+
+def test_a_model_has_the_version_and_the_values_of_the_snapshot_that_it_was_trained_on(lab, trained):
+    card = json.loads(latest_model(lab))
+    table = lab.stores.iceberg_table(TABLE_SUPPLIER_FEATURES)
+    assert card["snapshot"] == table.current_snapshot().snapshot_id
+    rows = [row for row in table.scan().to_arrow().to_pylist() if row["next_mean_price"] is not None]
+    assert card["rows"] == len(rows)
+    for name, profile in card["profiles"].items():
+        values = [row[name] for row in rows]
+        assert profile["mean"] == pytest.approx(fmean(values))
+        assert (profile["minimum"], profile["maximum"]) == (min(values), max(values))
+    versions = lab.api(
+        f"/api/v1/namespaces/{quote(MODELS_NAMESPACE, safe='')}/datasets/{MODEL_PRICE_FORECAST}/versions"
+    )
+    newest = versions["versions"][0]
+    assert newest["facets"]["version"]["datasetVersion"] == str(card["snapshot"])
+    assert newest["createdByRun"]["id"] == card["run"]
+
+
+def test_the_origin_of_a_feature_is_a_column_in_postgres(lab, trained):
+    found = lab.lab("lineage", "origin", MEAN_PRICE)
+    assert found.status == 0
+    assert f"{POSTGRES_NAMESPACE}/shop.public.orders#price (DIRECT" in found.text
+    reached = lab.lab("lineage", "impact", f"{POSTGRES_NAMESPACE}/shop.public.orders#price")
+    assert f"{MODELS_NAMESPACE}/{MODEL_PRICE_FORECAST}#predicted_next_mean_price <-" in reached.text
+
+
+def test_training_after_a_broken_model_says_what_to_remove(lab, trained):
+    kept = latest_model(lab)
+    place = {"Bucket": MODELS_BUCKET, "Key": LATEST_MODEL}
+    lab.stores.s3().put_object(**place, Body=b"not a card")
+    try:
+        refused = lab.lab("run", JOB_PRICE_FORECAST)
+    finally:
+        lab.stores.s3().put_object(**place, Body=kept)
+    assert refused.status == 1
+    assert f"{MODELS_NAMESPACE}/{LATEST_MODEL} is not the card of a model" in " ".join(refused.text.split())
+    job = lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{JOB_PRICE_FORECAST}")
+    assert job["latestRun"]["state"] == "FAILED"
+    assert lab.lab("run", JOB_PRICE_FORECAST).status == 0
+
+
+def test_a_drifted_feature_is_the_cause_of_another_model(lab, trained, tmp_path):
+    """Prices in another unit are in no schema, so the statistics have no cause; the last model's profile has one."""
+    assert "has drifted" not in lab.lab("run", JOB_PRICE_FORECAST).text
+    since = datetime.now(UTC).isoformat()
+    with lab.running_shop():
+        drift = lab.lab("replay", "drift", "--variant", "cents", "--orders", "400")
+    assert drift.status == 0
+    assert "explains it: the data themselves changed" in drift.text
+    await_delivery(lab.stores)
+    assert lab.lab("run", JOB_SUPPLIER_FEATURES).status == 0
+    training = lab.lab("run", JOB_PRICE_FORECAST)
+    assert training.status == 0
+    assert "mean_price has drifted since the last model" in training.text
+    report = tmp_path / "cause.json"
+    assert lab.lab("lineage", "cause", MEAN_PRICE, "--since", since, "--json", str(report)).status == 0
+    found = json.loads(report.read_text())
+    assert found["likely"]
+    top = found["causes"][0]
+    assert (top["kind"], top["node"]["name"]) == ("quality", TABLE_SUPPLIER_FEATURES.replace(".", "/"))
+    assert "mean_price" in top["columns"]
+
+
+def test_a_drift_of_the_data_alone_blames_nothing(lab, replayed):
+    with lab.running_shop():
+        result = lab.lab("replay", "drift", "--variant", "renamed-supplier", "--orders", "100")
     assert result.status == 0, result.text
     assert "explains it: the data themselves changed" in result.text
 

@@ -10,6 +10,7 @@ from infra.namespaces import (
     JOB_ORDERS_ETL,
     JOB_ORDERS_LAKE,
     JOB_SUPPLIER_ACTIVITY,
+    JOB_SUPPLIER_FEATURES,
     JOB_SUPPLIER_STATS,
     TABLE_LIVE_ORDERS,
     TABLE_LIVE_SUPPLIER_STATS,
@@ -19,6 +20,7 @@ from infra.namespaces import (
 from infra.services import schema_registry
 from infra.services.definition import FULL, Draft
 from infra.services.flink.settings import FlinkSettings
+from infra.services.forecast import settings as forecast
 from infra.services.spark import medallion
 from infra.services.spark.driver import driver_service, driver_task
 from infra.services.spark.job import Driver
@@ -67,7 +69,8 @@ def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     statistics = Driver(JOB_SUPPLIER_STATS, settings.section(SparkSettings).spark_heap_mib)
     live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
     enriched = _enriched_orders(settings) if medallion.included(settings) else ()
-    drivers = (statistics, *live, *enriched, _maintenance(settings))
+    features = (_supplier_features(settings),) if forecast.included(settings) else ()
+    drivers = (statistics, *live, *enriched, *features, _maintenance(settings))
     return tuple(driver_task(driver, site, settings) for driver in drivers)
 
 
@@ -109,6 +112,10 @@ def _enriched_orders(settings: Settings) -> tuple[Driver, Driver]:
         Driver(JOB_ENRICHED_ORDERS, heap, needs=needs),
         Driver(JOB_ENRICHED_ORDERS, heap, name=BACKFILL, arguments=arguments, needs=needs),
     )
+
+
+def _supplier_features(settings: Settings) -> Driver:
+    return Driver(JOB_SUPPLIER_FEATURES, settings.section(SparkSettings).spark_heap_mib)
 
 
 def _supplier_activity(settings: Settings) -> Driver:

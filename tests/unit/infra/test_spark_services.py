@@ -147,6 +147,20 @@ def test_medallion_jobs_are_optional(plain):
     assert enabled_features(LabSettings(medallion=True, profile="connect")) == frozenset()
 
 
+def test_forecast_is_optional(plain):
+    names = {"supplier_features", "price_forecast_training"}
+    assert not names & {part.name for part in (*plain.services, *plain.tasks)}
+
+    lab = build(forecast=True)
+    assert task(lab, "supplier_features").run.args[-1] == "jobs.spark.supplier_features"
+    training = task(lab, "price_forecast_training")
+    assert training.run.environment == "models"
+    assert "bucket/models" in training.needs
+    assert "bucket/models" in {resource.key for resource in lab.resources}
+    assert enabled_features(LabSettings(forecast=True)) == {"flink", "lake", "forecast"}
+    assert enabled_features(LabSettings(forecast=True, profile="connect")) == frozenset()
+
+
 def test_days_of_the_backfill_are_arguments():
     backfill = task(build(medallion=True, backfill_days="2026-11-23,2026-11-24"), "enriched_orders_backfill")
     assert backfill.run.args[-4:] == ("--day", "2026-11-23", "--day", "2026-11-24")

@@ -31,7 +31,8 @@ class TestFile:
     def test_the_nightly_workflow_is_valid(self):
         assert workflow_names() == ["nightly"]
         assert [step.name for step in read_workflow("nightly").steps] == [
-            *("lake_maintenance", "supplier_stats", "dbt_build", "expect")
+            *("lake_maintenance", "supplier_stats", "dbt_build"),
+            *("supplier_features", "price_forecast_training", "expect"),
         ]
 
     @pytest.mark.parametrize(

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models that are trained on tables of the lake."""
