@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 from infra.namespaces import DASHBOARD_NAMESPACE, JOB_DASHBOARD, JOB_NAMESPACE
 from jobs.dashboard.tile import Tile
-from lineagelab_common.events import EventWriter, Json
+from lineagelab_common.events import Dataset, EventWriter, Json
 from lineagelab_sql import Statement
 from lineagelab_sql.errors import UnsupportedSqlError
 from lineagelab_sql.lake import NAMESPACE
-from lineagelab_sql.run_events import Dataset, Described
+from lineagelab_sql.run_events import Described
 from lineagelab_sql.statements import StatementLineage
 
 WRITER = EventWriter("urn:lineage-lab:jobs:dashboard")

@@ -56,6 +56,14 @@ class DatasetId(Protocol):
 
 
 @dataclass(frozen=True, order=True)
+class Dataset:
+    """Name of a dataset, of programs that know no more of it."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, order=True)
 class ColumnEdge:
     """Edge from a column of an input dataset to an output, with the transformation's subtype."""
 
@@ -99,6 +107,17 @@ class EventWriter:
             "_schemaURL": name if name.startswith("urn:") else _schema_url(SCHEMAS[name], definition),
             **{key: value for key, value in values.items() if value is not None},
         }
+
+    def run_facets(self, engine: str, version: str, parent: ParentRun | None, error: str, language: str) -> Json:
+        """Return the facets of a run: engine, parent, and the message of a failed one; without those that are empty."""
+        facets: Json = {}
+        if version:
+            facets["processing_engine"] = self.facet("processing_engine", name=engine, version=version)
+        if parent is not None:
+            facets["parent"] = self.parent(parent)
+        if error:
+            facets["errorMessage"] = self.error(error, language)
+        return facets
 
     def error(self, message: str, language: str, stack_trace: str = "") -> Json:
         """Return the `errorMessage` facet, with long texts cut to `MAX_TEXT`."""

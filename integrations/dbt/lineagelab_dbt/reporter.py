@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from lineagelab_common.events import Json, dataset_json
+from lineagelab_common.events import Dataset, Json, dataset_json
 from lineagelab_common.identifiers import ParentRun, new_run_id, timestamp
 from lineagelab_common.open_runs import OpenRuns
 from lineagelab_dbt.artifacts import DUCKDB, RunningCommand
@@ -16,7 +16,7 @@ from lineagelab_dbt.dbt_event import FINISHED, STARTED, DbtEvent
 from lineagelab_dbt.project import TEST, WRITTEN, Project
 from lineagelab_dbt.run_events import WRITER, Assertion, Job, Run, tested_input
 from lineagelab_sql.errors import UnsupportedSqlError
-from lineagelab_sql.run_events import Dataset, Described
+from lineagelab_sql.run_events import Described
 from lineagelab_sql.statements import Statement, StatementLineage
 
 log = logging.getLogger(__name__)

@@ -4,9 +4,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lineagelab_common.events import EventWriter, Json, dataset_json
+from lineagelab_common.events import Dataset, EventWriter, Json, dataset_json
 from lineagelab_common.identifiers import ParentRun
-from lineagelab_sql.run_events import Dataset
 
 WRITER = EventWriter("urn:lineage-lab:jobs:dbt")
 

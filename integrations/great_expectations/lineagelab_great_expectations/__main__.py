@@ -9,9 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lineagelab_common.events import Json
+from lineagelab_common.events import Dataset, Json
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE, ParentRun
-from lineagelab_great_expectations.check_run import CheckRun, Dataset
+from lineagelab_great_expectations.check_run import CheckRun
 from lineagelab_great_expectations.results import CheckResults
 from lineagelab_great_expectations.suites import Suite, SuiteError, read_suites
 from lineagelab_sql.lake import NAMESPACE, Lake, LakeError, quoted

@@ -2,12 +2,11 @@
 """A check as a run: START, and COMPLETE or FAIL with the results as facets of the checked dataset."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Protocol
 
-from lineagelab_common.events import EventWriter, Json, dataset_json
-from lineagelab_common.identifiers import ParentRun, new_run_id, now
+from lineagelab_common.events import Dataset, EventWriter, Json, dataset_json
+from lineagelab_common.identifiers import ParentRun, now
+from lineagelab_common.reported_run import ReportedRun
 from lineagelab_great_expectations.results import CheckResults, read_results
 
 WRITER = EventWriter("urn:lineage-lab:jobs:great-expectations")
@@ -21,15 +20,7 @@ class ValidationResult(Protocol):
         """Return the result as JSON."""
 
 
-@dataclass(frozen=True, order=True)
-class Dataset:
-    """The checked dataset."""
-
-    namespace: str
-    name: str
-
-
-class CheckRun:
+class CheckRun(ReportedRun):
     """Context that reports one check of a dataset; call `record` in it.
 
     An exception in the context, or no result, is a failed run; Ctrl-C an aborted one. Nothing is raised by it.
@@ -51,19 +42,13 @@ class CheckRun:
         version: str = "",
         parent: ParentRun | None = None,
     ) -> None:
-        self.run_id = new_run_id()
-        self._send = send
+        super().__init__(send)
         self._namespace = namespace
         self._job = job
         self._dataset = dataset
         self._version = version
         self._parent = parent
         self._results: CheckResults | None = None
-
-    def __enter__(self) -> "CheckRun":
-        """Report the start."""
-        self._send(self._event("START"))
-        return self
 
     def record(self, result: ValidationResult | Mapping[str, Any]) -> CheckResults:
         """Take the result of the suite; return it as this package reads it.
@@ -74,28 +59,13 @@ class CheckRun:
         self._results = read_results(result if isinstance(result, Mapping) else result.to_json_dict())
         return self._results
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Report the end."""
-        if error is not None and not isinstance(error, Exception):
-            self._send(self._event("ABORT"))
-        elif error is not None:
-            self._send(self._event("FAIL", f"{type(error).__name__}: {error}"))
-        elif self._results is None:
-            self._send(self._event("FAIL", "the check ended without a result"))
-        else:
-            broken = "\n".join(f"{each.label}: {each.message}" for each in self._results.broken)
-            self._send(self._event("FAIL" if broken else "COMPLETE", broken))
+    def _failure(self) -> str:
+        if self._results is None:
+            return "the check ended without a result"
+        return "\n".join(f"{each.label}: {each.message}" for each in self._results.broken)
 
     def _event(self, event_type: str, error: str = "") -> Json:
-        facets: Json = {}
-        if self._version:
-            facets["processing_engine"] = WRITER.facet("processing_engine", name=_ENGINE, version=self._version)
-        if self._parent is not None:
-            facets["parent"] = WRITER.parent(self._parent)
-        if error:
-            facets["errorMessage"] = WRITER.error(error, "PYTHON")
+        facets = WRITER.run_facets(_ENGINE, self._version, self._parent, error, "PYTHON")
         kind = WRITER.facet("jobType", processingType="BATCH", integration="GREAT_EXPECTATIONS", jobType="CHECK")
         job = {"namespace": self._namespace, "name": self._job, "facets": {"jobType": kind}}
         run = {"runId": self.run_id, "facets": facets}

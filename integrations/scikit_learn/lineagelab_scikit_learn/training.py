@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lineagelab_common.events import ColumnEdge, EventWriter, Json, dataset_json
+from lineagelab_common.events import ColumnEdge, Dataset, EventWriter, Json, dataset_json
 from lineagelab_scikit_learn.feature_profile import Drift, FeatureProfile
 
 WRITER = EventWriter("urn:lineage-lab:jobs:scikit-learn")
@@ -14,14 +14,6 @@ PREDICTION = "predicted_"
 """Prefix of the model's field that holds what predicts the target."""
 
 DRIFT_ASSERTION = "feature_distribution_is_that_of_the_last_model"
-
-
-@dataclass(frozen=True, order=True)
-class Dataset:
-    """Name of a dataset."""
-
-    namespace: str
-    name: str
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 """A training as a run: START, and COMPLETE, FAIL or ABORT."""
 
 from collections.abc import Callable
-from types import TracebackType
 
 from lineagelab_common.events import Json
-from lineagelab_common.identifiers import ParentRun, new_run_id, now
+from lineagelab_common.identifiers import ParentRun, now
 from lineagelab_common.open_runs import OpenRuns
+from lineagelab_common.reported_run import ReportedRun
 from lineagelab_scikit_learn.training import WRITER, Trained, Training
 
 _ENGINE = "scikit-learn"
 
 
-class TrainingRun:
+class TrainingRun(ReportedRun):
     """Context that reports one training; call `completed` in it when the model is stored.
 
     An exception in the context, or no model, is a failed run; Ctrl-C an aborted one. No exception is suppressed.
@@ -36,52 +36,23 @@ class TrainingRun:
         parent: ParentRun | None = None,
         open_runs: OpenRuns | None = None,
     ) -> None:
-        self.run_id = new_run_id()
-        self._send = send
+        super().__init__(send, open_runs)
         self._namespace = namespace
         self._job = job
         self._training = training
         self._version = version
         self._parent = parent
-        self._open_runs = open_runs or OpenRuns(None)
         self._trained: Trained | None = None
-
-    def __enter__(self) -> "TrainingRun":
-        """Report the start."""
-        event = self._event("START")
-        self._open_runs.store(event)
-        self._send(event)
-        return self
 
     def completed(self, trained: Trained) -> None:
         """Take the result of the training, whose model is stored."""
         self._trained = trained
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Report the end."""
-        if error is not None and not isinstance(error, Exception):
-            self._end(self._event("ABORT"))
-        elif error is not None:
-            self._end(self._event("FAIL", f"{type(error).__name__}: {error}"))
-        elif self._trained is None:
-            self._end(self._event("FAIL", "the training ended without a model"))
-        else:
-            self._end(self._event("COMPLETE"))
-
-    def _end(self, event: Json) -> None:
-        self._send(event)
-        self._open_runs.remove(self.run_id)
+    def _failure(self) -> str:
+        return "" if self._trained is not None else "the training ended without a model"
 
     def _event(self, event_type: str, error: str = "") -> Json:
-        facets: Json = {}
-        if self._version:
-            facets["processing_engine"] = WRITER.facet("processing_engine", name=_ENGINE, version=self._version)
-        if self._parent is not None:
-            facets["parent"] = WRITER.parent(self._parent)
-        if error:
-            facets["errorMessage"] = WRITER.error(error, "PYTHON")
+        facets = WRITER.run_facets(_ENGINE, self._version, self._parent, error, "PYTHON")
         kind = WRITER.facet("jobType", processingType="BATCH", integration="SCIKIT_LEARN", jobType="TRAINING")
         job = {"namespace": self._namespace, "name": self._job, "facets": {"jobType": kind}}
         trained = None if error else self._trained

@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lineagelab_common.events import Json, dataset_json
+from lineagelab_common.events import Dataset, Json, dataset_json
 from lineagelab_common.identifiers import ParentRun, new_run_id, timestamp
 from lineagelab_common.spool import Spool
 from lineagelab_common.table_profile import TableProfile, profile_job
 from lineagelab_sql.lake import NAMESPACE, Lake, LakeError
 from lineagelab_sql.profile import columns_of, profile_table
 from lineagelab_sql.reporting import event_spool
-from lineagelab_sql.run_events import WRITER, Dataset, run_facets
+from lineagelab_sql.run_events import WRITER, run_facets
 from lineagelab_sql.session import StatementError
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130

@@ -4,20 +4,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lineagelab_common.events import ColumnEdge, EventWriter, Json, dataset_json
+from lineagelab_common.events import ColumnEdge, Dataset, EventWriter, Json, dataset_json
 from lineagelab_common.identifiers import ParentRun
 from lineagelab_sql.dependencies import Dependencies
 from lineagelab_sql.statements import StatementLineage
 
 WRITER = EventWriter("urn:lineage-lab:jobs:sql")
-
-
-@dataclass(frozen=True, order=True)
-class Dataset:
-    """Dataset of a table."""
-
-    namespace: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -98,12 +90,7 @@ class Described:
 
 def run_facets(engine_version: str, parent: ParentRun | None, error: str) -> Json:
     """Return the facets of a run of DuckDB; `error` is the message of a failed one."""
-    facets: Json = {"processing_engine": WRITER.facet("processing_engine", name="DuckDB", version=engine_version)}
-    if parent is not None:
-        facets["parent"] = WRITER.parent(parent)
-    if error:
-        facets["errorMessage"] = WRITER.error(error, "SQL")
-    return facets
+    return WRITER.run_facets("DuckDB", engine_version, parent, error, "SQL")
 
 
 @dataclass(frozen=True)
