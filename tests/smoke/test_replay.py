@@ -34,6 +34,8 @@ from infra.namespaces import (
 )
 from infra.project import PROJECT
 from infra.toolchain import Artifacts
+from jobs.models.feature_rows import FeatureRows, FeatureTableError
+from lineagelab_sql.lake import Lake
 from tests.page import screenshots
 from tests.page.browser import chromium, visiting
 from tests.smoke.delivery import await_delivery
@@ -155,6 +157,14 @@ def test_the_origin_of_a_feature_is_a_column_in_postgres(lab, trained):
     assert f"{POSTGRES_NAMESPACE}/shop.public.orders#price (DIRECT" in found.text
     reached = lab.lab("lineage", "impact", f"{POSTGRES_NAMESPACE}/shop.public.orders#price")
     assert f"{MODELS_NAMESPACE}/{MODEL_PRICE_FORECAST}#predicted_next_mean_price <-" in reached.text
+
+
+def test_a_feature_table_that_does_not_exist_is_named_with_the_task_that_makes_it(lab, replayed):
+    with (
+        Lake.from_environment(lab.environment).connect(writable=False) as connection,
+        pytest.raises(FeatureTableError, match=r"there is no table lake\.sales\.nothing: run `bin/lab run make` first"),
+    ):
+        FeatureRows.read(connection, "lake.sales.nothing", (), "make")
 
 
 def test_training_after_a_broken_model_says_what_to_remove(lab, trained):

@@ -72,7 +72,9 @@ def test_an_observed_value_that_is_no_number_is_no_metric(value):
 
 
 def test_no_value_of_a_row_is_in_an_event():
-    assert "400" not in json.dumps(events_of()), "a partial list of unexpected values"
+    # Without ids and times of the run, in which any digits occur.
+    content = [(event["inputs"], event["run"]["facets"], event["job"]) for event in events_of()]
+    assert "400" not in json.dumps(content), "a partial list of unexpected values"
 
 
 def test_events_conform_and_say_what_is_broken():
