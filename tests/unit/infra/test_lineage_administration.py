@@ -115,7 +115,7 @@ def test_reading_without_a_key_names_the_variable_that_has_it(tmp_path, monkeypa
             assert (code, "responded with 401" in error, READ_KEY_VARIABLE in error) == (2, True, True), error
         monkeypatch.setenv(READ_KEY_VARIABLE, key)
         for words in commands:
-            assert "401" not in run_lineage(*words)[2]
+            assert "responded with 401" not in run_lineage(*words)[2]
 
 
 @pytest.fixture
