@@ -23,6 +23,9 @@ MIN_VOLUME_SHARE = 0.2
 MAD_FACTOR = 6.0
 """Number of median absolute deviations of the baseline beyond which a volume has changed."""
 
+QUIET_CHANCE = 0.01
+"""Probability below which a stream that is often quiet is not quiet by chance."""
+
 MISSING_INTERVALS = 2.5
 """Number of usual intervals without a run after which a run is missing."""
 
@@ -208,12 +211,21 @@ def _edges(reports: _Reports, since: int) -> Iterator[Change]:
 
 
 def _volumes(reports: _Reports, since: int) -> Iterator[Change]:
-    """Yield a volume whose median after `since` differs from the baseline's by more than its usual variation."""
+    """Yield a volume whose median after `since` differs from the baseline's by more than its usual variation.
+
+    A stream reports no rows while nothing arrives. That is neither a baseline nor a change, unless it lasts longer than
+    it usually does.
+    """
     values: list[tuple[RunFacts, DatasetFacts, int]] = [
         (fact, facts, facts.rows) for fact, facts in reports if facts.rows is not None
     ]
     baseline = [rows for fact, _, rows in values if fact.at <= since]
     later = [(fact, facts, rows) for fact, facts, rows in values if fact.at > since]
+    if any(fact.is_streaming for fact, _, _ in values):
+        quiet = baseline.count(0) / max(1, len(baseline))
+        baseline = [rows for rows in baseline if rows]
+        moving = [one for one in later if one[2]]
+        later = later if not moving and quiet ** len(later) < QUIET_CHANCE else moving
     if len(baseline) < MIN_BASELINE or not later:
         return
     usual = median(baseline)

@@ -106,7 +106,8 @@ class History:
         shares: factor of the rows of a table after a time.
         assertions: failing assertion of a table's column after a time.
         tags: tag of a table after a time.
-        projections: steps that report only two columns of tables that other steps write, after a time.
+        quiet: share of the reports of a streaming step that have no rows.
+    projections: steps that report only two columns of tables that other steps write, after a time.
     """
 
     pipeline: Pipeline
@@ -117,6 +118,7 @@ class History:
     shares: dict[int, tuple[datetime, float]] = field(default_factory=dict)
     assertions: dict[Column, datetime] = field(default_factory=dict)
     tags: dict[int, datetime] = field(default_factory=dict)
+    quiet: dict[str, float] = field(default_factory=dict)
     projections: dict[str, datetime] = field(default_factory=dict)
 
     def events(self) -> Iterator[dict[str, Any]]:
@@ -158,12 +160,12 @@ class History:
                 },
             },
             "inputs": [self._input(table, at, ended, step, fails) for table in step.inputs],
-            "outputs": [self._dataset(step.output, at, ended, step)],
+            "outputs": [self._dataset(step.output, at, ended, step, step)],
         }
 
     def _input(self, table: int, at: datetime, ended: bool, reader: Step, fails: bool) -> dict[str, Any]:
         """Return an input. A run that fails has not decoded it, a projection is not what the table has."""
-        body = self._dataset(table, at, ended, None)
+        body = self._dataset(table, at, ended, None, reader)
         schema = body["facets"]["schema"]
         if fails:
             schema["fields"] = [{"name": "_value", "type": "binary"}]
@@ -171,7 +173,7 @@ class History:
             schema["fields"] = schema["fields"][:2]
         return body
 
-    def _dataset(self, table: int, at: datetime, ended: bool, step: Step | None) -> dict[str, Any]:
+    def _dataset(self, table: int, at: datetime, ended: bool, step: Step | None, reporter: Step) -> dict[str, Any]:
         fields = [{"name": name, "type": kind} for name, kind in self.pipeline.columns[table].items()]
         facets: dict[str, Any] = {"schema": {"fields": fields}}
         if table in self.tags:
@@ -179,7 +181,7 @@ class History:
             facets["tags"] = {"tags": [{"key": "tier", "value": value}]}
         body = {"namespace": "db", "name": f"t{table}", "facets": facets}
         if ended:
-            body["outputFacets" if step else "inputFacets"] = self._run_facets(table, at, step)
+            body["outputFacets" if step else "inputFacets"] = self._run_facets(table, at, step, reporter)
         if step:
             facets["columnLineage"] = {
                 "fields": {
@@ -190,8 +192,10 @@ class History:
             }
         return body
 
-    def _run_facets(self, table: int, at: datetime, step: Step | None) -> dict[str, Any]:
+    def _run_facets(self, table: int, at: datetime, step: Step | None, reporter: Step) -> dict[str, Any]:
         rows = self.pipeline.rows * self._share(table, at) * self.dice.uniform(0.95, 1.05)
+        if reporter.streaming and self.dice.random() < self.quiet.get(reporter.name, 0):
+            rows = 0
         facets: dict[str, Any] = {"outputStatistics" if step else "inputStatistics": {"rowCount": round(rows)}}
         found = [(name, since) for (one, name), since in self.assertions.items() if one == table]
         if found and step is None:
@@ -400,6 +404,7 @@ def _add_noise(
     for table, name in dice.sample(beside, min(2, len(beside))):
         history.changes.append((_moment(dice), lambda p, t=table, n=name: p.columns[t].update({n: "varchar"})))
     history.tags[pipeline.metric[0]] = _moment(dice)
+    history.quiet = {step.name: dice.uniform(0, 0.7) for step in pipeline.steps if dice.random() < 0.5}
     history.projections = {step.name: _moment(dice) for step in pipeline.steps if dice.random() < 0.3}
     pipeline.columns.append({f"c{n}": "int" for n in range(5)})
     other = Step(

@@ -146,6 +146,35 @@ def test_fewer_rows_are_a_symptom_of_a_changed_job():
     assert alone.cause.change.kind is ChangeKind.VOLUME
 
 
+def streaming(at, rows, run="r1"):
+    found = event(at, rows=rows, state="RUNNING", run=run)
+    found["job"]["facets"]["jobType"] = {"processingType": "STREAMING"}
+    return found
+
+
+def test_rows_after_a_quiet_time_of_a_stream_are_no_change():
+    quiet = [streaming(f"0{hour}:00", 0) for hour in range(1, 6)]
+    assert causes_of(*quiet, streaming("07:00", 657)).causes == ()
+    busy = [streaming(f"0{hour}:30", 600) for hour in range(1, 6)]
+    assert causes_of(*quiet, *busy, streaming("07:00", 657), streaming("08:00", 0)).causes == ()
+
+
+def test_a_stream_that_gets_fewer_rows_or_none_has_changed():
+    busy = [streaming(f"0{hour}:00", 600) for hour in range(1, 6)]
+    fewer = causes_of(*busy, streaming("07:00", 0), streaming("08:00", 300))
+    assert fewer.cause.change.summary == "sum read 300 rows, before 600 (-50%)"
+    none = causes_of(*busy, streaming("07:00", 0), streaming("08:00", 0))
+    assert none.cause.change.summary == "sum read 0 rows, before 600 (-100%)"
+
+
+def test_a_stream_that_is_often_quiet_is_not_blamed_for_being_so():
+    """Half of the reports are of no rows; one more is chance, ten of them are not."""
+    often = [streaming(f"0{hour}:{minute}", rows) for hour in range(1, 6) for minute, rows in (("00", 600), ("30", 0))]
+    assert causes_of(*often, streaming("07:00", 0)).causes == ()
+    ten = [streaming(f"07:{minute}", 0) for minute in range(10, 20)]
+    assert causes_of(*often, *ten).cause.change.summary == "sum read 0 rows, before 600 (-100%)"
+
+
 def test_volume_without_enough_history_is_not_compared():
     assert causes_of(event("01:00", rows=1000), event("07:00", rows=10)).causes == ()
 
