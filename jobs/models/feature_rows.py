@@ -44,11 +44,13 @@ class FeatureRows:
         """
         name = ".".join(map(quoted, table.split(".")))
         try:
-            found = connection.execute(
-                f"SELECT snapshot_id FROM iceberg_snapshots({name}) ORDER BY sequence_number DESC LIMIT 1"
-            ).fetchone()
+            # `iceberg_snapshots` takes the name of a table that does not exist as a path.
+            connection.execute(f"SELECT * FROM {name} LIMIT 0")
         except duckdb.CatalogException as error:
             raise FeatureTableError(f"there is no table {table}: run `bin/lab run {made_by}` first") from error
+        found = connection.execute(
+            f"SELECT snapshot_id FROM iceberg_snapshots({name}) ORDER BY sequence_number DESC LIMIT 1"
+        ).fetchone()
         if found is None:
             raise FeatureTableError(f"table {table} is empty: run `bin/lab run {made_by}` first")
         (snapshot,) = found
