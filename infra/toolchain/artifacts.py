@@ -57,19 +57,7 @@ COMPONENTS = frozenset(pins.COMPONENTS)
 ALL_ARTIFACTS = (
     COMPONENTS
     | BINARIES.keys()
-    | {
-        each.name
-        for each in (
-            venvs.TEST,
-            venvs.JAVA_21,
-            venvs.SQL,
-            venvs.CATALOG,
-            venvs.DBT,
-            venvs.DASHBOARD,
-            venvs.QUALITY,
-            venvs.MODELS,
-        )
-    }
+    | (venvs.ENVIRONMENTS.keys() - {venvs.KIT.name})
     | {class_data.NAME, page.NAME, schema_files.NAME}
 )
 """Names that `Artifacts.setup` accepts.
