@@ -11,7 +11,7 @@ from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
 from infra.services import jvm, kafka, lineage, postgres, schema_registry
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage, require_kubernetes
 from infra.services.properties import render_properties
-from infra.settings import Settings, SettingsSection
+from infra.settings import BooleanSetting, Settings, SettingsSection
 
 NAME = "connect"
 COMPONENT = "connect"
@@ -20,12 +20,15 @@ ENDPOINTS = (REST,)
 
 PLUGINS = (
     *("connect-file", "connect-lineage", "debezium-postgres"),
-    *("iceberg-sink", "registry-converter", "rest-guard", "s3-archive-sink"),
+    *("connect-restarts", "iceberg-sink", "registry-converter", "rest-guard", "s3-archive-sink"),
 )
 """Components on the worker's plugin path; Connect loads each in a separate class loader."""
 
 GUARD_EXTENSION = "dev.lineagelab.rest.ConnectRequestGuard"
 """Class that refuses requests of pages in the user's browser; Connect itself authenticates nobody."""
+
+RESTARTS_EXTENSION = "dev.lineagelab.restarts.FailedTaskRestarts"
+"""Class that restarts failed connectors and tasks, which Connect itself does not."""
 
 CONFIG = "connect.properties"
 LOGGING = "log4j2.properties"
@@ -54,6 +57,9 @@ class ConnectSettings(SettingsSection):
     connect_heap_mib: int = Field(768, ge=256, description="maximum heap of the Kafka Connect worker, MiB")
     connect_workers: int = Field(
         1, ge=1, le=16, description="workers of Kafka Connect; more than one with target kubernetes"
+    )
+    connect_restarts: BooleanSetting = Field(
+        True, description="restart failed connectors and tasks, first after 10 s, then ever later, up to 5 min"
     )
 
 
@@ -136,10 +142,15 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "session.timeout.ms": 6000,
         "heartbeat.interval.ms": 2000,
         "scheduled.rebalance.max.delay.ms": 1000,
-        "rest.extension.classes": f"{LINEAGE_EXTENSION},{GUARD_EXTENSION}",
+        "rest.extension.classes": ",".join(_extensions(settings)),
         "rest.guard.hosts": reached.host,
         **_lineage(site, settings),
     }
+
+
+def _extensions(settings: Settings) -> tuple[str, ...]:
+    restarts = (RESTARTS_EXTENSION,) if settings.section(ConnectSettings).connect_restarts else ()
+    return (LINEAGE_EXTENSION, GUARD_EXTENSION, *restarts)
 
 
 def _lineage(site: Site, settings: Settings) -> dict[str, str]:
