@@ -41,7 +41,7 @@ class RoleTarget(Protocol):
         """Rebuild from the log, of which events that were not applied have been compacted."""
 
     async def start_writing(self) -> None:
-        """Start what only the writing instance does: retention, forwarding, reading from Kafka."""
+        """Start what only the writing instance does: retention, forwarding, reading from and publishing to Kafka."""
 
     async def stop_writing(self) -> None:
         """Stop what only the writing instance does."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lineage.change_feed import ChangeFeed
+from lineage.egress import KafkaEgress
 from lineage.events import (
     DatasetId,
     Event,
@@ -198,6 +199,7 @@ class Service:
         ]
         self.forwarder: Forwarder | None = None
         self.ingress: KafkaIngress | None = None
+        self.egress: KafkaEgress | None = None
         self._retention: asyncio.Task[None] | None = None
         if log.writes:
             self._start_writing()
@@ -469,7 +471,7 @@ class Service:
         self._state.position = max(self._state.position, through)
 
     async def start_writing(self) -> None:
-        """Start what only the writing instance does: retention, forwarding, reading from Kafka."""
+        """Start what only the writing instance does: retention, forwarding, reading from and publishing to Kafka."""
         self._start_writing()
 
     def _start_writing(self) -> None:
@@ -479,9 +481,14 @@ class Service:
                 self, self.log, self.reader, settings.forward_to, settings.forward_key, delays=self.delays
             )
         # Before retention starts: it does not compact events that a registered reader has not read.
-        self.log.keep_positions([STATE_POSITION, *([self.forwarder.position] if self.forwarder else [])])
+        if settings.publish is not None:
+            self.egress = KafkaEgress(self.log, self.reader, settings.publish, settings.max_event_bytes)
+        readers = [reader.position for reader in (self.forwarder, self.egress) if reader is not None]
+        self.log.keep_positions([STATE_POSITION, *readers])
         if self.forwarder is not None:
             self.forwarder.start()
+        if self.egress is not None:
+            self.egress.start()
         if settings.kafka is not None:
             self.ingress = KafkaIngress(self, self.log, settings.kafka)
             self.ingress.start(self._loop)
@@ -497,6 +504,9 @@ class Service:
         forwarder, self.forwarder = self.forwarder, None
         if forwarder is not None:
             await forwarder.close()
+        egress, self.egress = self.egress, None
+        if egress is not None:
+            await asyncio.to_thread(egress.close)
         retention, self._retention = self._retention, None
         if retention is not None:
             retention.cancel()
@@ -564,6 +574,7 @@ class Service:
             "instance": self._instance_status(),
             "forward": self.forwarder.status() if self.forwarder else None,
             "kafka": self.ingress.status() if self.ingress else None,
+            "publish": self.egress.status() if self.egress else None,
         }
 
     def _instance_status(self) -> JsonObject | None:
@@ -678,6 +689,8 @@ class Service:
                 self._unsealed.set()
                 if self.forwarder is not None:
                     self.forwarder.notify()
+                if self.egress is not None:
+                    self.egress.notify()
             self._written.task_done()
             # Idle: refresh the graph ahead of the next read.
             while self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lineage.egress.kafka_target import KafkaTarget
 from lineage.ingress.kafka_source import KafkaSource, KafkaSourceError, read_client_config
 from lineage.store.postgres.address import PASSWORD, check_url
 
@@ -32,7 +33,8 @@ class Settings:
 
     `allowed_hosts` are host names of the service beside the loopback names, `allowed_origins` origins of other pages
     that may use it (see `lineage.access.hosts`). `keys` is a file of API keys; with it, or with `require_keys`, all
-    requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from.
+    requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from,
+    `publish` one that they are published to.
 
     `webhooks` is a file of receivers of alerts (see `lineage.alerts.webhook`).
 
@@ -65,6 +67,7 @@ class Settings:
     webhooks: Path | None = None
     require_keys: bool = False
     kafka: KafkaSource | None = None
+    publish: KafkaTarget | None = None
     store: str | None = None
     store_password_file: Path | None = None
 
@@ -151,8 +154,8 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     _add_kafka_options(parser)
     _add_store_options(parser)
     found = vars(parser.parse_args(arguments))
-    of_kafka = (found.pop(f"kafka_{name}") for name in ("topic", "servers", "config"))
-    found["kafka"] = _kafka_source(parser, *of_kafka)
+    of_kafka = (found.pop(name) for name in ("kafka_topic", "publish_topic", "kafka_servers", "kafka_config"))
+    found["kafka"], found["publish"] = _kafka_topics(parser, *of_kafka)
     if found["store"] and found["max_store_bytes"]:
         parser.error("--max-store-bytes limits a file; limit a Postgres database on its server")
     namespaces = [namespace for namespace, _ in found["retain_namespaces"]]
@@ -178,23 +181,32 @@ def _add_store_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_kafka_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kafka-topic", metavar="TOPIC", help="read events from this topic too, each exactly once")
-    parser.add_argument("--kafka-servers", metavar="HOST:PORT,...", help="brokers of --kafka-topic")
     parser.add_argument(
-        "--kafka-config", type=Path, metavar="FILE", help="settings of the Kafka client, name=value (librdkafka)"
+        "--publish-topic", metavar="TOPIC", help="publish all events to this topic of one partition, each exactly once"
+    )
+    parser.add_argument("--kafka-servers", metavar="HOST:PORT,...", help="brokers of these topics")
+    parser.add_argument(
+        "--kafka-config", type=Path, metavar="FILE", help="settings of the Kafka clients, name=value (librdkafka)"
     )
 
 
-def _kafka_source(
-    parser: argparse.ArgumentParser, topic: str | None, servers: str | None, config: Path | None
-) -> KafkaSource | None:
-    if topic is None and servers is None and config is None:
-        return None
-    if not topic or not servers:
-        parser.error("reading events from Kafka requires both --kafka-topic and --kafka-servers")
+def _kafka_topics(
+    parser: argparse.ArgumentParser, topic: str | None, published: str | None, servers: str | None, config: Path | None
+) -> tuple[KafkaSource | None, KafkaTarget | None]:
+    if topic is None and published is None and servers is None and config is None:
+        return None, None
+    if not (topic or published) or not servers:
+        parser.error("events in Kafka require --kafka-servers, and --kafka-topic to read or --publish-topic to publish")
+    if topic == published:
+        parser.error(f"--kafka-topic and --publish-topic are both {topic!r}; publish to another topic")
     try:
-        return KafkaSource(topic, servers, read_client_config(config) if config else {})
+        settings = read_client_config(config) if config else {}
     except KafkaSourceError as error:
         parser.error(str(error))
+    return (
+        KafkaSource(topic, servers, settings) if topic else None,
+        KafkaTarget(published, servers, settings) if published else None,
+    )
 
 
 def _port(text: str) -> int:

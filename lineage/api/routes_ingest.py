@@ -140,7 +140,7 @@ async def stats(service: ServiceDep) -> schemas.Statistics:
 
     `unapplied` lists events that could not be applied to the graph, and jobs whose lineage is outdated.
     `instance` is the role of an instance that shares its log with others; null without others. `forward` is the
-    progress of forwarding, `kafka` that of reading a topic; null if disabled.
+    progress of forwarding, `kafka` that of reading a topic, `publish` that of publishing to one; null if disabled.
     """
     logged = await asyncio.to_thread(service.log.count)
     letters = await asyncio.to_thread(service.log.dead_letters.count)

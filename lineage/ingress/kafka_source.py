@@ -5,8 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_OURS = frozenset({"enable.auto.commit", "enable.auto.offset.store", "auto.offset.reset", "isolation.level"})
-"""Settings on which exactly-once reading depends."""
+_OURS = frozenset(
+    {
+        "enable.auto.commit",
+        "enable.auto.offset.store",
+        "auto.offset.reset",
+        "isolation.level",
+        "transactional.id",
+        "enable.idempotence",
+    }
+)
+"""Settings on which exactly-once reading and publishing depend."""
 
 
 class KafkaSourceError(ValueError):

@@ -46,6 +46,15 @@ class KafkaStatus(ResponseModel):
     last_error: str | None
 
 
+class PublishStatus(ResponseModel):
+    """Progress of publishing to a topic: events published since the start, and events not yet published."""
+
+    topic: str
+    published: int
+    behind: int
+    last_error: str | None
+
+
 class ForwardStatus(ResponseModel):
     """Progress of forwarding: events delivered and parked since the start, and events not yet sent."""
 
@@ -82,6 +91,7 @@ class Statistics(ResponseModel):
     instance: InstanceStatus | None
     forward: ForwardStatus | None
     kafka: KafkaStatus | None
+    publish: PublishStatus | None
     logged: int
     dead_letters: dict[str, int]
 

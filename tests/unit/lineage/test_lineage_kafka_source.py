@@ -3,6 +3,7 @@
 
 import pytest
 
+from lineage.egress import KafkaTarget
 from lineage.ingress.kafka_source import KafkaSource, KafkaSourceError, read_client_config
 from lineage.settings import parse_arguments
 
@@ -43,8 +44,30 @@ def test_unusable_files_are_refused_with_their_cause(tmp_path, content, cause):
         read_client_config(file)
 
 
-@pytest.mark.parametrize("given", [["--kafka-topic", "t"], ["--kafka-servers", "s:1"], ["--kafka-config", "f"]])
+@pytest.mark.parametrize(
+    "given",
+    [["--kafka-topic", "t"], ["--publish-topic", "t"], ["--kafka-servers", "s:1"], ["--kafka-config", "f"]],
+)
 def test_topic_and_servers_belong_together(given, capsys):
     with pytest.raises(SystemExit):
         parse_arguments(["--data", "data", *given])
-    assert "requires both --kafka-topic and --kafka-servers" in capsys.readouterr().err
+    assert "require --kafka-servers, and --kafka-topic to read or --publish-topic" in capsys.readouterr().err
+
+
+def test_a_topic_is_not_read_and_published_to(capsys):
+    """Its events would be duplicates, read again for ever."""
+    with pytest.raises(SystemExit):
+        parse_arguments(
+            ["--data", "data", "--kafka-servers", "s:1", "--kafka-topic", "events", "--publish-topic", "events"]
+        )
+    assert "are both 'events'; publish to another topic" in capsys.readouterr().err
+
+
+def test_the_publisher_has_its_own_topic_and_the_same_brokers(tmp_path):
+    given = ["--publish-topic", "history", "--kafka-servers", "one:9092"]
+    settings = parse_arguments(["--data", "data", *given])
+    assert settings.kafka is None
+    assert settings.publish == KafkaTarget("history", "one:9092", {})
+    producer = settings.publish.producer_settings(1000)
+    assert (producer["transactional.id"], producer["bootstrap.servers"]) == ("lineage-service-history", "one:9092")
+    assert producer["message.max.bytes"] > 2000, "quotes of an event are escaped"
