@@ -51,7 +51,7 @@ def export_part(lineage: LineageRecords, graph: Graph, jobs: Set[JobId], dataset
         rows["jobs"].append(_job_json(lineage, graph, job))
         _add_edges(rows, job, graph.job_lineages[job])
     for dataset in datasets:
-        rows["datasets"].append(_dataset_json(lineage, lineage.datasets[dataset]))
+        rows["datasets"].append(dataset_json(lineage, lineage.datasets[dataset]))
     for dependency in sorted({found for job in jobs for found in graph.job_lineages[job].dependencies}):
         rows["jobDependencies"].append(_dependency_json(dependency))
     return {"version": EXPORT_VERSION, **{key: sorted(found, key=canonical_json) for key, found in rows.items()}}
@@ -73,7 +73,7 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
     for count, name in enumerate(list(lineage.datasets), start=1):
         record = lineage.datasets.get(name)
         if record is not None and not lineage.catalog.is_deleted_dataset(record):
-            rows["datasets"].append(_dataset_json(lineage, record))
+            rows["datasets"].append(dataset_json(lineage, record))
         if count % _NODES_PER_STEP == 0:
             yield
     for dependency in sorted(graph.job_dependencies):
@@ -83,6 +83,14 @@ def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> I
         ordered: list[JsonObject] = []
         export[key] = ordered
         yield from _sort_steps(found, ordered)
+
+
+def job_lineage_rows(job: JobId, view: JobLineage) -> dict[str, list[JsonObject]]:
+    """Return the rows of the export that the lineage of a job makes, with the job dependencies that it states."""
+    rows = _empty_rows()
+    _add_edges(rows, job, view)
+    rows["jobDependencies"] = [_dependency_json(dependency) for dependency in view.dependencies]
+    return rows
 
 
 def _empty_rows() -> dict[str, list[JsonObject]]:
@@ -142,11 +150,12 @@ def _column_json(edge: ColumnEdge) -> JsonObject:
     }
 
 
-def _dataset_json(lineage: LineageRecords, record: DatasetRecord) -> JsonObject:
+def dataset_json(lineage: LineageRecords | None, record: DatasetRecord) -> JsonObject:
+    """Return the row of a dataset; `lineage` is None for one whose name is not linked with others."""
     return {
         **identity_json(record.id),
         "fields": _fields_json(record.fields()),
-        "symlinks": lineage.symlinks(record),
+        "symlinks": [] if lineage is None else lineage.symlinks(record),
     }
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lineage_events import NAMESPACE, body, dataset, dataset_event, read, schema, source
+from lineage_partitions import comparable, partitioned_export
 
 from lineage.events import DatasetId, canonical_json
 from lineage.events.own_facets import CATALOG_FACET, CATALOG_NAMESPACE, location_content
@@ -79,6 +80,8 @@ def graph_of(contents):
     for event in events[len(events) // 2 :]:
         half.apply(event)
     assert canonical_json(export_graph(half, graph)) == canonical_json(export)
+    for partitions in (1, 2, 3):
+        assert partitioned_export(events, partitions) == comparable(export)
     return export
 
 
@@ -459,6 +462,7 @@ def test_random_histories_give_one_graph_in_every_order(contents, chance, compac
     assert export_graph(lineage, Graph(lineage)) == expected
     nodes = {lineage.node(name) for name in lineage.nodes.by_name}
     assert nodes == set(lineage.datasets)
+    assert partitioned_export(chance.sample(events, len(events)), 3) == comparable(expected)
 
 
 def test_long_chain_of_aliases_is_followed_for_some_steps():

@@ -10,6 +10,7 @@ import random
 
 import pytest
 from lineage_events import RECORDED, read, recorded_lines
+from lineage_partitions import comparable, partitioned_export
 from lineage_run_histories import RunHistories
 from lineage_spark_events import pipeline
 
@@ -43,6 +44,8 @@ def assert_one_graph(events):
     assert json.loads(expected)["jobs"]
     for seed in range(PERMUTATIONS):
         assert shuffled_export(events, random.Random(seed)) == expected, f"seed {seed} gives another graph"
+    for partitions in (1, 4):
+        assert partitioned_export(events, partitions) == comparable(json.loads(expected))
 
 
 @pytest.mark.parametrize("file", RECORDINGS)
