@@ -17,6 +17,8 @@ from infra.services.flink import jobs as flink_jobs
 from infra.services.flink import user_jobs as flink_user_jobs
 from infra.services.forecast import settings as forecast_settings
 from infra.services.forecast import task as forecast_task
+from infra.services.lineage_history import settings as lineage_history_settings
+from infra.services.lineage_history import sink as lineage_history_sink
 from infra.services.shop import tables as shop_tables
 from infra.services.spark import executors as spark_executors
 from infra.services.spark import jobs as spark_jobs
@@ -30,6 +32,7 @@ PIPELINE: tuple[Pipeline, ...] = (
     shop_tables.pipeline,
     connectors.pipeline,
     user_connectors.pipeline,
+    lineage_history_sink.pipeline,
     spark_jobs.pipeline,
     dbt_task.pipeline,
     forecast_task.pipeline,
@@ -46,6 +49,7 @@ PIPELINE_SETTINGS = (
     spark_medallion.MedallionSettings,
     dbt_settings.DbtSettings,
     forecast_settings.ForecastSettings,
+    lineage_history_settings.LineageHistorySettings,
 )
 """Settings sections of the pipeline's parts."""
 

@@ -74,6 +74,15 @@ TABLE_LIVE_ORDERS = "live.orders"
 TABLE_LIVE_SUPPLIER_STATS = "live.supplier_stats"
 """Table that Flink writes, and the table of statistics computed from it."""
 
+TOPIC_LINEAGE_EVENTS = "lineage-events"
+TABLE_LINEAGE_EVENTS = "lineage.events"
+"""Topic and table with the events of the lineage service, in a lab that keeps its lineage history in the lake."""
+
+TABLE_LINEAGE_EDGES = "lineage.edges"
+TABLE_LINEAGE_COLUMN_EDGES = "lineage.column_edges"
+TABLE_LINEAGE_JOB_RELIABILITY = "lineage.job_reliability"
+"""Tables that the optional job over the lineage history writes."""
+
 JOB_ORDERS_ETL = "orders_etl"
 JOB_SUPPLIER_STATS = "supplier_stats"
 JOB_ENRICHED_ORDERS = "enriched_orders"
@@ -88,6 +97,8 @@ JOB_ICEBERG_INGESTION = "iceberg_ingestion"
 JOB_ORDERS_SOURCE = "orders_source"
 JOB_ORDERS_LAKE = "orders_lake"
 JOB_ORDERS_ARCHIVE = "orders_archive"
+JOB_LINEAGE_EVENTS_LAKE = "lineage_events_lake"
+JOB_LINEAGE_HISTORY = "lineage_history"
 
 
 def qualified_table_name(table: str) -> str:

@@ -12,11 +12,12 @@ from pydantic import Field
 from infra import credentials
 from infra.errors import SettingsError
 from infra.model import Endpoint, Part, Probe, Python, Resource, Service, Site, Task
-from infra.namespaces import lineage_service_rules
+from infra.namespaces import TOPIC_LINEAGE_EVENTS, lineage_service_rules
 from infra.project import PROJECT
 from infra.services import iceberg_catalog, kafka, postgres
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.external import reject_loopback_host
+from infra.services.lineage_history import settings as history
 from infra.services.marquez import api as marquez
 from infra.services.overview import overview
 from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
@@ -127,6 +128,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
                 *_retention_options(settings.section(LineageSettings)),
                 *_access_options(settings.section(LineageSettings)),
                 *_forwarding_options(site, settings),
+                *_publishing_options(site, settings),
             ),
             reads=(CONTRACT_FILE,),
             components=(PAGE,) if site.has(PAGE) else (),
@@ -212,6 +214,14 @@ def _forwarding_options(site: Site, settings: Settings) -> tuple[str, ...]:
     if not marquez.included(site, settings):
         return ()
     return "--forward-to", site.address(marquez.NAME, marquez.API.name).url
+
+
+def _publishing_options(site: Site, settings: Settings) -> tuple[str, ...]:
+    """Return the options that publish all events to Kafka, if included; the service retries until the topic exists."""
+    if not history.included(settings):
+        return ()
+    servers = str(site.address(kafka.NAME, kafka.BROKER.name))
+    return "--publish-topic", TOPIC_LINEAGE_EVENTS, "--kafka-servers", servers
 
 
 def _namespace_rules(site: Site) -> dict[str, object]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
+    BooleanType,
     DateType,
     DecimalType,
     DoubleType,
@@ -18,6 +19,9 @@ from pyspark.sql.types import (
 
 from infra.namespaces import (
     TABLE_ENRICHED_ORDERS,
+    TABLE_LINEAGE_COLUMN_EDGES,
+    TABLE_LINEAGE_EDGES,
+    TABLE_LINEAGE_JOB_RELIABILITY,
     TABLE_ORDERS,
     TABLE_ORDERS_REJECTED,
     TABLE_SUPPLIER_ACTIVITY,
@@ -192,6 +196,45 @@ def supplier_features(name: str = qualified_table_name(TABLE_SUPPLIER_FEATURES))
         .add("next_mean_price", DoubleType())
     )
     return Table(name, columns, "days(last_order_at)")
+
+
+def lineage_edges(name: str = qualified_table_name(TABLE_LINEAGE_EDGES)) -> Table:
+    """Return the table of the edges between jobs and datasets; `direction` is `input` or `output`."""
+    columns = _named("job").add("direction", StringType())
+    return Table(name, StructType([*columns, *_named("dataset")]), "bucket(4, job_name)")
+
+
+def lineage_column_edges(name: str = qualified_table_name(TABLE_LINEAGE_COLUMN_EDGES)) -> Table:
+    """Return the table of the edges between columns; without `output_field`, the whole dataset is the output."""
+    columns = (
+        *_named("job"),
+        *_named("output").add("output_field", StringType()),
+        *_named("input").add("input_field", StringType()),
+        *StructType().add("type", StringType()).add("subtype", StringType()).add("masking", BooleanType()),
+    )
+    return Table(name, StructType([*columns]), "bucket(4, job_name)")
+
+
+def lineage_job_reliability(name: str = qualified_table_name(TABLE_LINEAGE_JOB_RELIABILITY)) -> Table:
+    """Return the table of the runs of each job: ends, durations, delays of events (seconds)."""
+    columns = (
+        _named("job")
+        .add("runs", LongType())
+        .add("completed", LongType())
+        .add("failed", LongType())
+        .add("aborted", LongType())
+        .add("without_end", LongType())
+        .add("median_seconds", DoubleType())
+        .add("p95_seconds", DoubleType())
+        .add("p95_event_delay", DoubleType())
+        .add("first_event", TimestampType())
+        .add("last_event", TimestampType())
+    )
+    return Table(name, columns, "bucket(4, job_name)")
+
+
+def _named(role: str) -> StructType:
+    return StructType().add(f"{role}_namespace", StringType()).add(f"{role}_name", StringType())
 
 
 def overwrite_partitions(frame: DataFrame, table: Table) -> None:

@@ -2,7 +2,7 @@
 """Connectors of the lab: Postgres to Kafka, Kafka to Iceberg, Kafka to the archive; all exactly-once."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from infra import credentials
 from infra.model import Connector, Part, Site, Topic
@@ -107,25 +107,43 @@ def _orders_source(site: Site) -> Connector:
         "value.converter.apicurio.registry.check-period-ms": 3_600_000,
     }
     needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
-    return connect.connector(site, JOB_ORDERS_SOURCE, _options_as_text(options), needs)
+    return connect.connector(site, JOB_ORDERS_SOURCE, options_as_text(options), needs)
 
 
 def _orders_lake(site: Site) -> Connector:
-    """Return the Iceberg sink, which commits its offsets in the transaction that reports files to its coordinator."""
-    store = site.address(object_store.NAME, object_store.S3.name)
+    """Return the Iceberg sink of the shop's topics."""
     options: Options = {
-        "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
-        "tasks.max": 1,
-        **_sink_options(JOB_ORDERS_LAKE),
+        **sink_options(JOB_ORDERS_LAKE, SHOP_TOPICS),
+        **iceberg_sink_options(site, _control_topic()),
         "iceberg.tables": ",".join(RAW_TABLES.values()),
         "iceberg.tables.route-field": RECORD_TOPIC,
         **{f"iceberg.table.{table}.route-regex": topic for topic, table in RAW_TABLES.items()},
+        **_transform_options(LINEAGE, "record"),
+        "transforms.record.type": "org.apache.kafka.connect.transforms.InsertField$Value",
+        "transforms.record.topic.field": f"{RECORD_TOPIC}!",
+        "transforms.record.partition.field": f"{RECORD_PARTITION}!",
+        "transforms.record.offset.field": f"{RECORD_OFFSET}!",
+    }
+    topics = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
+    needs = (*_sink_needs(), *topics, iceberg_catalog.NAME)
+    return connect.connector(site, JOB_ORDERS_LAKE, options_as_text(options), needs)
+
+
+def iceberg_sink_options(site: Site, control_topic: str) -> Options:
+    """Return the options of an Iceberg sink that creates its tables and adds columns to them.
+
+    It commits its offsets in the transaction that reports files to its coordinator, through the control topic.
+    """
+    store = site.address(object_store.NAME, object_store.S3.name)
+    return {
+        "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+        "tasks.max": 1,
         "iceberg.tables.auto-create-enabled": True,
         "iceberg.tables.evolve-schema-enabled": True,
         # Every commit writes a new metadata file; the ten previous ones are kept for concurrent readers.
         "iceberg.tables.auto-create-props.write.metadata.delete-after-commit.enabled": True,
         "iceberg.tables.auto-create-props.write.metadata.previous-versions-max": 10,
-        "iceberg.control.topic": _control_topic(),
+        "iceberg.control.topic": control_topic,
         "iceberg.control.commit.interval-ms": COMMIT_MS,
         "iceberg.control.commit.timeout-ms": 2 * COMMIT_MS,
         "iceberg.control.commit.threads": 2,
@@ -141,15 +159,7 @@ def _orders_lake(site: Site) -> Connector:
         "iceberg.catalog.s3.path-style-access": True,
         "iceberg.catalog.s3.access-key-id": connect.secret(credentials.S3_ACCESS_KEY),
         "iceberg.catalog.s3.secret-access-key": connect.secret(credentials.S3_SECRET_KEY),
-        **_transform_options(LINEAGE, "record"),
-        "transforms.record.type": "org.apache.kafka.connect.transforms.InsertField$Value",
-        "transforms.record.topic.field": f"{RECORD_TOPIC}!",
-        "transforms.record.partition.field": f"{RECORD_PARTITION}!",
-        "transforms.record.offset.field": f"{RECORD_OFFSET}!",
     }
-    topics = (f"topic/{_control_topic()}", f"topic/{dead_letter_topic(JOB_ORDERS_LAKE)}")
-    needs = (*_sink_needs(), *topics, iceberg_catalog.NAME)
-    return connect.connector(site, JOB_ORDERS_LAKE, _options_as_text(options), needs)
 
 
 def _orders_archive(site: Site) -> Connector:
@@ -157,7 +167,7 @@ def _orders_archive(site: Site) -> Connector:
     options: Options = {
         "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
         "tasks.max": 2,
-        **_sink_options(JOB_ORDERS_ARCHIVE),
+        **sink_options(JOB_ORDERS_ARCHIVE, SHOP_TOPICS),
         **_transform_options(LINEAGE),
         "s3.bucket.name": ARCHIVE_BUCKET,
         "s3.region": credentials.S3_REGION,
@@ -169,13 +179,13 @@ def _orders_archive(site: Site) -> Connector:
         "rotate.schedule.interval.ms": ARCHIVE_MS,
     }
     needs = (*_sink_needs(), f"topic/{dead_letter_topic(JOB_ORDERS_ARCHIVE)}", f"bucket/{ARCHIVE_BUCKET}")
-    return connect.connector(site, JOB_ORDERS_ARCHIVE, _options_as_text(options), needs)
+    return connect.connector(site, JOB_ORDERS_ARCHIVE, options_as_text(options), needs)
 
 
-def _sink_options(name: str) -> Options:
+def sink_options(name: str, topics: Iterable[str]) -> Options:
     """Return options common to all sinks: read committed records, send unreadable ones to the dead letter topic."""
     return {
-        "topics": ",".join(SHOP_TOPICS),
+        "topics": ",".join(topics),
         "consumer.override.auto.offset.reset": "earliest",
         "consumer.override.isolation.level": "read_committed",
         **_UNLIMITED_RETRIES,
@@ -195,7 +205,7 @@ def _sink_needs() -> tuple[str, ...]:
     return (*(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
 
 
-def _options_as_text(options: Mapping[str, str | int | bool]) -> dict[str, str]:
+def options_as_text(options: Mapping[str, str | int | bool]) -> dict[str, str]:
     """Convert option values to text, as Connect stores them."""
     return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in options.items()}
 

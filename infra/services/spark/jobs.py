@@ -7,6 +7,8 @@ from infra.model import Part, Service, Site, Task
 from infra.namespaces import (
     JOB_ENRICHED_ORDERS,
     JOB_LAKE_MAINTENANCE,
+    JOB_LINEAGE_EVENTS_LAKE,
+    JOB_LINEAGE_HISTORY,
     JOB_ORDERS_ETL,
     JOB_ORDERS_LAKE,
     JOB_SUPPLIER_ACTIVITY,
@@ -21,6 +23,7 @@ from infra.services import schema_registry
 from infra.services.definition import FULL, Draft
 from infra.services.flink.settings import FlinkSettings
 from infra.services.forecast import settings as forecast
+from infra.services.lineage_history import settings as lineage_history
 from infra.services.spark import medallion
 from infra.services.spark.driver import driver_service, driver_task
 from infra.services.spark.job import Driver
@@ -70,7 +73,8 @@ def tasks(site: Site, settings: Settings) -> tuple[Task, ...]:
     live = (_live_statistics(settings),) if settings.section(FlinkSettings).flink else ()
     enriched = _enriched_orders(settings) if medallion.included(settings) else ()
     features = (_supplier_features(settings),) if forecast.included(settings) else ()
-    drivers = (statistics, *live, *enriched, *features, _maintenance(settings))
+    history = (_lineage_history(settings),) if lineage_history.included(settings) else ()
+    drivers = (statistics, *live, *enriched, *features, *history, _maintenance(settings))
     return tuple(driver_task(driver, site, settings) for driver in drivers)
 
 
@@ -116,6 +120,12 @@ def _enriched_orders(settings: Settings) -> tuple[Driver, Driver]:
 
 def _supplier_features(settings: Settings) -> Driver:
     return Driver(JOB_SUPPLIER_FEATURES, settings.section(SparkSettings).spark_heap_mib)
+
+
+def _lineage_history(settings: Settings) -> Driver:
+    """Return the job over the lineage history, which is no part of the pipeline; it sends its own lineage too."""
+    heap = settings.section(SparkSettings).spark_heap_mib
+    return Driver(JOB_LINEAGE_HISTORY, heap, needs=(f"connector/{JOB_LINEAGE_EVENTS_LAKE}",))
 
 
 def _supplier_activity(settings: Settings) -> Driver:
