@@ -31,7 +31,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
         "spark": "kubernetes",
     },
     SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
-    SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true"},
+    SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true", "lineageHistory": "true"},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},
     # No figure of the lifecycle benchmark is about Flink.

@@ -27,8 +27,8 @@ EVENTS_PER_PARTITION = 20_000
 """Events whose records are in the memory of one Python worker at a time: some 100 MB."""
 
 _NODE = "struct<namespace: string, name: string, field: string>"
-_EDGE = f"job: {_NODE}, direction: string, dataset: {_NODE}"
-_COLUMN_EDGE = f"job: {_NODE}, output: {_NODE}, input: {_NODE}, type: string, subtype: string, masking: boolean"
+_EDGE = f"struct<job: {_NODE}, direction: string, dataset: {_NODE}>"
+_COLUMN_EDGE = f"struct<job: {_NODE}, output: {_NODE}, input: {_NODE}, type: string, subtype: string, masking: boolean>"
 
 
 def load(spark: SparkSession, at: int) -> None:

@@ -12,6 +12,8 @@ from decimal import Decimal
 from statistics import fmean
 from urllib.parse import quote
 
+import httpx
+import psutil
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -20,6 +22,8 @@ from infra.cli.drifting_shop import NEW_COLUMN
 from infra.cli.replay import METRIC
 from infra.cli.stack import Stack
 from infra.namespaces import (
+    JOB_LINEAGE_EVENTS_LAKE,
+    JOB_LINEAGE_HISTORY,
     JOB_NAMESPACE,
     JOB_ORDERS_ETL,
     JOB_PRICE_FORECAST,
@@ -28,6 +32,8 @@ from infra.namespaces import (
     MODELS_BUCKET,
     MODELS_NAMESPACE,
     POSTGRES_NAMESPACE,
+    TABLE_LINEAGE_EDGES,
+    TABLE_LINEAGE_EVENTS,
     TABLE_SUPPLIER_FEATURES,
     TABLE_SUPPLIER_STATS,
     TOPIC_ORDERS,
@@ -202,6 +208,56 @@ def test_a_drifted_feature_is_the_cause_of_another_model(lab, trained, tmp_path)
     top = found["causes"][0]
     assert (top["kind"], top["node"]["name"]) == ("quality", TABLE_SUPPLIER_FEATURES.replace(".", "/"))
     assert "mean_price" in top["columns"]
+
+
+def test_every_event_is_in_the_lake_once_though_service_and_sink_end(lab, replayed):
+    psutil.Process(lab.supervisor.require_state("lineage").pid).kill()
+    until(lambda: published(lab)["published"] > 0)
+    restart = f"{lab.environment['LAB_CONNECT']}/connectors/{JOB_LINEAGE_EVENTS_LAKE}/restart?includeTasks=true"
+    httpx.post(restart, timeout=60, trust_env=False).raise_for_status()
+    through = lab.api("/api/v1/stats")["logged"]
+    until(lambda: len(lab.table(TABLE_LINEAGE_EVENTS)) >= through)
+    table = lab.table(TABLE_LINEAGE_EVENTS)
+    positions = sorted(table["position"].to_pylist())
+    assert positions == list(range(1, len(positions) + 1))
+    assert len(set(table["event_hash"].to_pylist())) == len(positions)
+    stored = {row["run_id"]: json.loads(row["event"])["job"]["name"] for row in table.to_pylist() if row["run_id"]}
+    runs = lab.api(f"/api/v1/namespaces/{JOB_NAMESPACE}/jobs/{JOB_ORDERS_ETL}/runs")["runs"]
+    assert {stored[run["id"]] for run in runs} == {JOB_ORDERS_ETL}
+    assert JOB_LINEAGE_EVENTS_LAKE not in table["job_name"].to_pylist()
+
+
+def test_the_graph_of_the_events_in_the_lake_is_that_of_the_service(lab, replayed):
+    before = lineage_edges(lab)
+    result = lab.lab("run", JOB_LINEAGE_HISTORY)
+    assert result.status == 0, result.text
+    rows = lab.table(TABLE_LINEAGE_EDGES).to_pylist()
+    found = {(*each_name(row, "job"), row["direction"], *each_name(row, "dataset")) for row in rows}
+    assert len(found) == len(rows)
+    assert without_history(found) == without_history(before)
+
+
+def published(lab):
+    """Return the progress of publishing; nothing while the service starts."""
+    try:
+        return lab.api("/api/v1/stats")["publish"]
+    except httpx.HTTPError:
+        return {"published": 0}
+
+
+def each_name(row, role):
+    return row[f"{role}_namespace"], row[f"{role}_name"]
+
+
+def lineage_edges(lab):
+    """Return the edges between jobs and datasets by the lineage service."""
+    edges = lab.graph()["edges"]
+    return {(*edge["job"].values(), edge["direction"], *edge["dataset"].values()) for edge in edges}
+
+
+def without_history(edges):
+    """Return edges without those of the job that reads the history, as it runs."""
+    return {edge for edge in edges if not edge[1].startswith(JOB_LINEAGE_HISTORY)}
 
 
 def test_a_drift_of_the_data_alone_blames_nothing(lab, replayed):

@@ -92,7 +92,7 @@ def _orders_source(site: Site) -> Connector:
         "time.precision.mode": "connect",
         "retriable.restart.connector.wait.ms": 2000,
         # Unwrap the row from Debezium's envelope and the key from its struct; rename the topic to the table's name.
-        **_transform_options("row", "key", "topic", LINEAGE),
+        **transform_options("row", "key", "topic", LINEAGE),
         "transforms.row.type": "io.debezium.transforms.ExtractNewRecordState",
         "transforms.row.delete.tombstone.handling.mode": "tombstone",
         "transforms.key.type": "org.apache.kafka.connect.transforms.ExtractField$Key",
@@ -118,7 +118,7 @@ def _orders_lake(site: Site) -> Connector:
         "iceberg.tables": ",".join(RAW_TABLES.values()),
         "iceberg.tables.route-field": RECORD_TOPIC,
         **{f"iceberg.table.{table}.route-regex": topic for topic, table in RAW_TABLES.items()},
-        **_transform_options(LINEAGE, "record"),
+        **transform_options(LINEAGE, "record"),
         "transforms.record.type": "org.apache.kafka.connect.transforms.InsertField$Value",
         "transforms.record.topic.field": f"{RECORD_TOPIC}!",
         "transforms.record.partition.field": f"{RECORD_PARTITION}!",
@@ -168,7 +168,7 @@ def _orders_archive(site: Site) -> Connector:
         "connector.class": "dev.lineagelab.archive.S3ArchiveSinkConnector",
         "tasks.max": 2,
         **sink_options(JOB_ORDERS_ARCHIVE, SHOP_TOPICS),
-        **_transform_options(LINEAGE),
+        **transform_options(LINEAGE),
         "s3.bucket.name": ARCHIVE_BUCKET,
         "s3.region": credentials.S3_REGION,
         "store.url": site.address(object_store.NAME, object_store.S3.name).url,
@@ -196,7 +196,7 @@ def sink_options(name: str, topics: Iterable[str]) -> Options:
     }
 
 
-def _transform_options(*names: str) -> Options:
+def transform_options(*names: str) -> Options:
     """Return the chain of transforms, and the class of the lineage transform."""
     return {"transforms": ",".join(names), f"transforms.{LINEAGE}.type": LINEAGE_TRANSFORM}
 

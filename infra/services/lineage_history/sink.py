@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic of the lineage events, and the Iceberg sink that stores them in the lake.
 
-The sink has no lineage transform, so it sends no events: with them, each commit of the sink would be an event that the
-next commit stores.
+The sink's lineage is off: with it, commits of the sink would cause events that the next commits store, for ever.
 """
 
 from infra.model import Connector, Part, Site
@@ -43,6 +42,8 @@ def _sink(site: Site, dead_letters: str) -> Connector:
         "value.converter.schemas.enable": True,
         "iceberg.tables": TABLE_LINEAGE_EVENTS,
         f"iceberg.table.{TABLE_LINEAGE_EVENTS}.partition-by": "days(event_time)",
+        **connectors.transform_options(connectors.LINEAGE),
+        f"transforms.{connectors.LINEAGE}.enabled": False,
     }
     topics = tuple(f"topic/{topic}" for topic in (TOPIC_LINEAGE_EVENTS, dead_letters, _CONTROL_TOPIC))
     return connect.connector(

@@ -2,14 +2,19 @@
 """The lineage graph that Spark makes of the events in the lake equals that of the lineage service."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 
 import pytest
 from lineage_events import body, dataset, dataset_event, read, recorded_lines, schema
 from lineage_partitions import comparable
 from lineage_run_histories import RunHistories
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+from infra.namespaces import TABLE_LINEAGE_EVENTS, qualified_table_name
+from jobs.spark import lineage_history, tables
+from jobs.spark.transformations.job_reliability import job_reliability
 from jobs.spark.transformations.lineage_graph import graph_rows
 from lineage.egress.event_record import record_value
 from lineage.events import Event
@@ -21,12 +26,13 @@ ACCEPTED = 1_800_000_000 * 10**9
 
 
 def table(spark: SparkSession, events: list[Event]) -> DataFrame:
-    """Return events as they are in the lake, in partitions of the order of arrival."""
+    """Return events as the Iceberg sink stores them."""
     records = [json.loads(record_value(event, at, ACCEPTED)) for at, event in enumerate(events, 1)]
-    columns = ", ".join(f"{field['field']} {TYPES[field['type']]}" for field in records[0]["schema"]["fields"])
-    rows = [tuple(record["payload"].values()) for record in records]
-    names = ", ".join(f"{name} {columns.split(name + ' ')[1].split(',')[0]}" for name in records[0]["payload"])
-    return spark.createDataFrame(rows, names).repartition(3)
+    fields = {field["field"]: field for field in records[0]["schema"]["fields"]}
+    rows = [tuple(record["payload"][name] for name in fields) for record in records]
+    found = spark.createDataFrame(rows, ", ".join(f"{name} {TYPES[field['type']]}" for name, field in fields.items()))
+    times = {name: F.timestamp_millis(name) for name, field in fields.items() if "Timestamp" in field.get("name", "")}
+    return found.withColumns(times).repartition(3)
 
 
 def exported(rows: DataFrame) -> dict[str, list[object]]:
@@ -84,3 +90,72 @@ def test_graph_of_recorded_events(spark: SparkSession, partitions: int) -> None:
 def test_graph_of_generated_histories(spark: SparkSession) -> None:
     events = [event for seed in range(3) for event in RunHistories(seed).make()]
     assert exported(graph_rows(table(spark, events), 2)) == expected(events)
+
+
+@pytest.fixture
+def lake(spark: SparkSession) -> Iterator[SparkSession]:
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.lineage")
+    yield spark
+    written = (tables.lineage_edges(), tables.lineage_column_edges(), tables.lineage_job_reliability())
+    for name in (EVENTS, *(each.name for each in written)):
+        spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+
+
+EVENTS = qualified_table_name(TABLE_LINEAGE_EVENTS)
+
+
+def stored_edges(spark: SparkSession) -> list[tuple[str, ...]]:
+    return sorted(tuple(row) for row in spark.table(tables.lineage_edges().name).collect())
+
+
+def expected_edges(events: list[Event]) -> list[tuple[str, ...]]:
+    lineage = fold_events(events)
+    return sorted(
+        (*edge["job"].values(), edge["direction"], *edge["dataset"].values())
+        for edge in export_graph(lineage, Graph(lineage))["edges"]
+    )
+
+
+def test_the_tables_have_the_graph_as_of_a_time(lake: SparkSession) -> None:
+    """A second run replaces the rows, also with those of an earlier time."""
+    events = sorted((read(json.loads(line)) for line in recorded_lines()), key=lambda event: event.order)
+    table(lake, events).writeTo(EVENTS).create()
+    half = events[len(events) // 2].order.time
+    for at in (events[-1].order.time, half, half):
+        lineage_history.load(lake, at)
+        known = [event for event in events if event.order.time <= at]
+        assert stored_edges(lake) == expected_edges(known) != []
+    lineage = fold_events(known)
+    export = export_graph(lineage, Graph(lineage))
+    columns = lake.table(tables.lineage_column_edges().name)
+    fields = columns.select("output_name", "output_field", "input_name", "input_field", "type", "subtype")
+    assert Counter(tuple(row) for row in fields.collect()) == Counter(
+        (
+            *(edge["output"]["name"], edge["output"].get("field")),
+            *(edge["input"]["name"], edge["input"]["field"]),
+            *(edge["type"], edge["subtype"]),
+        )
+        for edge in (*export["columns"], *export["datasetColumns"])
+    )
+
+
+def test_the_end_of_a_run_is_its_strongest_terminal_event(spark: SparkSession) -> None:
+    """Spark sends COMPLETE after FAIL; a run is counted once, whatever the number of its events."""
+    events = [
+        read(content)
+        for content in (
+            *(body(kind, second, run=1, job="a") for kind, second in (("START", 0), ("FAIL", 4), ("COMPLETE", 6))),
+            *(body(kind, second, run=2, job="a") for kind, second in (("START", 10), ("COMPLETE", 12))),
+            *(body(kind, second, run=3, job="a") for kind, second in (("START", 20), ("RUNNING", 30))),
+            body("ABORT", 5, run=4, job="b"),
+            body(None, 6, run=None, job="declared"),
+        )
+    ]
+    rows = {row["job_name"]: row.asDict() for row in table(spark, events).transform(job_reliability).collect()}
+    assert rows.keys() == {"a", "b"}
+    counts = ("runs", "completed", "failed", "aborted", "without_end")
+    assert [rows["a"][name] for name in counts] == [3, 1, 1, 0, 1]
+    assert [rows["b"][name] for name in counts] == [1, 0, 0, 1, 0]
+    assert (rows["a"]["median_seconds"], rows["a"]["p95_seconds"]) == pytest.approx((3, 3.9))
+    accepted = ACCEPTED / 1e9 - events[0].order.time / 1e9
+    assert rows["a"]["p95_event_delay"] == pytest.approx(accepted, abs=31)
