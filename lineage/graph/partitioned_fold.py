@@ -118,7 +118,7 @@ class _LinkedRecords(LineageRecords):
 
 
 class SharedState:
-    """What more than one job depends on: nodes of names, dropped datasets, deletions. Small, to be sent to workers."""
+    """Nodes of names, dropped datasets, deletions: what several jobs depend on. It is small, to be sent to workers."""
 
     def __init__(
         self,

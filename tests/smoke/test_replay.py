@@ -232,7 +232,8 @@ def test_the_graph_of_the_events_in_the_lake_is_that_of_the_service(lab, replaye
     result = lab.lab("run", JOB_LINEAGE_HISTORY)
     assert result.status == 0, result.text
     rows = lab.table(TABLE_LINEAGE_EDGES).to_pylist()
-    found = {(*each_name(row, "job"), row["direction"], *each_name(row, "dataset")) for row in rows}
+    names = ("job_name", "direction", "dataset_namespace", "dataset_name")
+    found = {tuple(row[name] for name in names) for row in rows}
     assert len(found) == len(rows)
     assert without_history(found) == without_history(before)
 
@@ -245,19 +246,15 @@ def published(lab):
         return {"published": 0}
 
 
-def each_name(row, role):
-    return row[f"{role}_namespace"], row[f"{role}_name"]
-
-
 def lineage_edges(lab):
     """Return the edges between jobs and datasets by the lineage service."""
-    edges = lab.graph()["edges"]
-    return {(*edge["job"].values(), edge["direction"], *edge["dataset"].values()) for edge in edges}
+    names = [(edge["job"], edge["direction"], edge["dataset"]) for edge in lab.graph()["edges"]]
+    return {(job["name"], direction, data["namespace"], data["name"]) for job, direction, data in names}
 
 
 def without_history(edges):
-    """Return edges without those of the job that reads the history, as it runs."""
-    return {edge for edge in edges if not edge[1].startswith(JOB_LINEAGE_HISTORY)}
+    """Return edges without those of the job that reads the history."""
+    return {edge for edge in edges if not edge[0].startswith(JOB_LINEAGE_HISTORY)}
 
 
 def test_a_drift_of_the_data_alone_blames_nothing(lab, replayed):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic of the lineage events, and the Iceberg sink that stores them in the lake.
 
-The sink's lineage is off: with it, commits of the sink would cause events that the next commits store, for ever.
+The sink's lineage is off: with it, commits of the sink would cause events that the next commits store, without an end.
 """
 
 from infra.model import Connector, Part, Site

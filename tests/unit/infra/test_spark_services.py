@@ -6,6 +6,7 @@ import pytest
 from infra.catalog import LabSettings, build_lab, check_settings
 from infra.errors import SettingsError
 from infra.services.overview import enabled_features
+from lineage.settings import parse_arguments
 from tests.unit.infra.test_services import FakeSite
 
 QUICK = "-XX:TieredStopAtLevel=1"
@@ -159,6 +160,26 @@ def test_forecast_is_optional(plain):
     assert "bucket/models" in {resource.key for resource in lab.resources}
     assert enabled_features(LabSettings(forecast=True)) == {"flink", "lake", "forecast"}
     assert enabled_features(LabSettings(forecast=True, profile="connect")) == frozenset()
+
+
+def test_the_lineage_history_is_optional(plain):
+    """The sink's lineage is off: its events would be stored by itself."""
+    assert "--publish-topic" not in plain.service("lineage").run.args
+    assert "lineage_history" not in {part.name for part in plain.tasks}
+
+    lab = build(lineage_history=True)
+    arguments = lab.service("lineage").run.args
+    assert arguments[arguments.index("--publish-topic") + 1] == "lineage-events"
+    resources = {resource.key: resource for resource in lab.resources}
+    sink = resources["connector/lineage_events_lake"].config
+    assert (sink["topics"], sink["iceberg.tables"]) == ("lineage-events", "lineage.events")
+    assert (sink["transforms"], sink["transforms.lineage.enabled"]) == ("lineage", "false")
+    topic = resources["topic/lineage-events"]
+    assert (topic.partitions, topic.config["retention.ms"]) == (1, "-1")
+    largest = parse_arguments(["--data", "data"]).max_event_bytes
+    assert int(topic.config["max.message.bytes"]) > 2 * largest
+    assert "connector/lineage_events_lake" in task(lab, "lineage_history").needs
+    assert "--publish-topic" not in build(lineage_history=True, profile="connect").service("lineage").run.args
 
 
 def test_days_of_the_backfill_are_arguments():

@@ -12,8 +12,8 @@ import java.util.Map;
  * Times at which failed parts are restarted: {@link #FIRST_DELAY} after the failure, and twice as
  * long after each further one, up to {@link #LONGEST_DELAY}.
  *
- * <p>A part that has not failed for {@link #LONGEST_DELAY} after its last restart begins anew. Not
- * thread-safe.
+ * <p>A part that has not failed for {@link #LONGEST_DELAY} after its last restart begins with
+ * {@link #FIRST_DELAY} again. Not thread-safe.
  */
 final class RestartSchedule {
   static final Duration FIRST_DELAY = Duration.ofSeconds(10);
