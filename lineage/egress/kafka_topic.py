@@ -132,9 +132,9 @@ class KafkaEgress:
             while not self._stopping.is_set():
                 self._news.clear()
                 page = self._log.after(self._cursor, _PAGE)
-                self._last_error = None
                 if page:
                     self._publish(producer, page)
+                self._last_error = None
                 self._save_position(force=False)
                 if not page:
                     # Rows that are left out, such as damaged ones, may follow the last event.

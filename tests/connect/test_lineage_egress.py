@@ -178,6 +178,8 @@ def test_an_event_that_the_topic_refuses_waits_until_it_is_accepted(bootstrap, a
         send(service, [large, *events(1)])
         until(lambda: "max.message.bytes" in (status(service)["lastError"] or ""), "the refusal to be explained")
         assert status(service)["behind"] == 2
+        # It is tried again with a new producer, and reported once.
+        assert (tmp_path / "data.log").read_text().count("publishing to topic") == 1
         alter(admin, name, "max.message.bytes", "1000000")
         await_published(service)
     assert [payload["position"] for _, payload in records(bootstrap, name)] == [1, 2]
