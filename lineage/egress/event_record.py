@@ -6,8 +6,8 @@ Each record has its schema, so that a sink creates its table with the right type
 
 from typing import cast
 
-from lineage.events import DatasetId, Event, EventError, JobId, JsonObject, Kind, Original, RunId
-from lineage.events.event import NO_TABLES, Order
+from lineage.events import DatasetId, Event, EventError, JsonObject, Kind, Original, event_of
+from lineage.events.event import MAX_CLOCK_SKEW, NO_TABLES
 from lineage.events.strict_json import canonical_json, parse_json
 from lineage.events.timestamps import parse_time
 
@@ -88,29 +88,21 @@ def record_value(event: Event, position: int, accepted: int) -> bytes:
     return _PREFIX + canonical_json(payload) + b"}"
 
 
-def event_of_record(
-    content_hash: str, kind: str, event_type: str | None, effective_ns: int, event: str, locations: str | None
-) -> Event:
+def event_of_record(content_hash: str, kind: str, effective_ns: int, event: str, locations: str | None) -> Event:
     """Return the event of a record, from the fields of these names; its `original` has canonical names."""
     body = cast(JsonObject, parse_json(event.encode()))
     found = Kind(kind)
-    named = body["dataset" if found is Kind.DATASET else "job"]
-    job = None if found is Kind.DATASET else JobId(named["namespace"], named["name"])
-    run = body["run"]["runId"].lower() if found is Kind.RUN else None
-    order = Order(effective_ns, bytes.fromhex(content_hash))
-    return Event(
+    original = Original(
         kind=found,
-        order=order,
+        hash=bytes.fromhex(content_hash),
+        time=parse_time(body["eventTime"]),
+        run=body["run"]["runId"].lower() if found is Kind.RUN else None,
         body=body,
-        job=job,
-        run=RunId(run, job) if run is not None and job is not None else None,
-        dataset=DatasetId(named["namespace"], named["name"]) if found is Kind.DATASET else None,
-        event_type=event_type or "",
-        original=Original(
-            kind=found, hash=order.hash, time=parse_time(body["eventTime"]), run=run, body=body, data=b""
-        ),
-        locations=_locations(locations) if locations else NO_TABLES,
+        data=b"",
     )
+    # The acceptance by which an event of that time or a later one has this effective time.
+    accepted = effective_ns - MAX_CLOCK_SKEW
+    return event_of(original, body, accepted, _locations(locations) if locations else NO_TABLES)
 
 
 def _locations(text: str) -> dict[DatasetId, DatasetId]:

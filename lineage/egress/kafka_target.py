@@ -4,10 +4,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-RECORD_OVERHEAD = 65_536
+_RECORD_OVERHEAD = 65_536
 """Bytes of a record beside the event."""
 
 ClientSettings = dict[str, str | int | bool]
+
+
+def max_record_bytes(max_event_bytes: int) -> int:
+    """Return the size of the largest record: an event as a JSON string may have twice as many bytes."""
+    return 2 * max_event_bytes + _RECORD_OVERHEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,7 @@ class KafkaTarget:
         The topic's name is in the transactional id, so that a new instance of the service fences the previous one.
 
         Args:
-            max_event_bytes: size of the largest event; as a JSON string in a record, it has up to twice as many.
+            max_event_bytes: size of the largest event.
         """
         return {
             **self._common(),
@@ -33,7 +38,7 @@ class KafkaTarget:
             "enable.idempotence": True,
             "compression.type": "zstd",
             "linger.ms": 20,
-            "message.max.bytes": 2 * max_event_bytes + RECORD_OVERHEAD,
+            "message.max.bytes": max_record_bytes(max_event_bytes),
         }
 
     def consumer_settings(self) -> ClientSettings:

@@ -13,7 +13,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from lineage.egress.event_record import hash_of_record, record_key, record_value
-from lineage.egress.kafka_target import RECORD_OVERHEAD, KafkaTarget
+from lineage.egress.kafka_target import KafkaTarget, max_record_bytes
 from lineage.events import EventError, JsonObject
 from lineage.rules.event_reader import EventReader
 from lineage.store.event_store import EventStore
@@ -209,7 +209,7 @@ class KafkaEgress:
         if failed and failed[0].code() == KafkaError.MSG_SIZE_TOO_LARGE:
             raise RecordTooLarge(
                 f"{failed[0]}: an event of position {page[0].seq} to {page[-1].seq} is too large for the topic; raise "
-                f"its max.message.bytes to {2 * self._max_event_bytes + RECORD_OVERHEAD}"
+                f"its max.message.bytes to {max_record_bytes(self._max_event_bytes)}"
             )
         if failed:
             raise KafkaException(failed[0])

@@ -128,7 +128,7 @@ def test_killed_services_publish_every_event_exactly_once(bootstrap, topic, tmp_
 
 
 def test_the_transaction_of_a_killed_service_is_not_read(bootstrap, topic, tmp_path):
-    """A zombie, which still believes to be the publisher, cannot commit after the next service has started."""
+    """The producer of a previous service cannot commit after the next service has started."""
     with publishing(tmp_path / "data", bootstrap, topic) as service:
         send(service, events(3))
         await_published(service)

@@ -123,7 +123,7 @@ def _supplier_features(settings: Settings) -> Driver:
 
 
 def _lineage_history(settings: Settings) -> Driver:
-    """Return the job over the lineage history, which is no part of the pipeline; it sends its own lineage too."""
+    """Return the job that reads the lineage history, apart from the pipeline; it reports lineage as every driver."""
     heap = settings.section(SparkSettings).spark_heap_mib
     return Driver(JOB_LINEAGE_HISTORY, heap, needs=(f"connector/{JOB_LINEAGE_EVENTS_LAKE}",))
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from lineage.egress.event_record import event_of_record
-from lineage.events.ids import DatasetId, JsonObject, RunId
+from lineage.events.ids import DatasetId, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind
 from lineage.events.strict_json import canonical_json
 from lineage.graph.catalog_record import CatalogEntry
@@ -48,7 +48,7 @@ class _Fold:
 
     def eval(self, row: Row) -> None:
         """Apply one event."""
-        names = ("event_hash", "kind", "event_type", "effective_ns", "event", "locations")
+        names = ("event_hash", "kind", "effective_ns", "event", "locations")
         self._fold.apply(event_of_record(*(row[name] for name in names)))
 
     def terminate(self) -> Iterator[tuple[str, str, str, bytes]]:
@@ -69,8 +69,8 @@ def graph_rows(events: DataFrame, partitions: int) -> DataFrame:
     """Return the lineage graph of events as the rows of the lineage service's export, without states of jobs.
 
     Args:
-        events: has `event_hash`, `kind`, `event_type`, `effective_ns`, `event`, `locations`, and the names of job and
-            dataset, as in `lake.lineage.events`.
+        events: has `event_hash`, `kind`, `effective_ns`, `event`, `locations`, and the names of job and dataset, as in
+            `lake.lineage.events`.
         partitions: number of partitions of the events' jobs.
 
     Returns:
@@ -83,9 +83,9 @@ def graph_rows(events: DataFrame, partitions: int) -> DataFrame:
     datasets = parts.where("kind = 'dataset'")
     shared = _shared_state(parts, datasets, links)
     apart = datasets.join(F.broadcast(links), ["namespace", "name"], "left_anti")
-    if shared.deleted:
-        apart = apart.where(~F.col("namespace").isin(*sorted(shared.deleted)))
-    state = spark.sparkContext.broadcast(shared.state)
+    if deleted := deleted_namespaces(shared.entries.items()):
+        apart = apart.where(~F.col("namespace").isin(*sorted(deleted)))
+    state = spark.sparkContext.broadcast(shared)
 
     def rows_of_job(record: bytes) -> list[tuple[str, str]]:
         return _texts(job_rows(_unpacked(record, JobRecord), state.value))
@@ -99,7 +99,7 @@ def graph_rows(events: DataFrame, partitions: int) -> DataFrame:
         .agg(F.collect_list("record").alias("records"))
         .select(F.udf(rows_of_dataset, _ROWS, useArrow=False)("records").alias("rows"))
     )
-    of_links = spark.createDataFrame(_texts(shared.state.rows), "kind string, content string")
+    of_links = spark.createDataFrame(_texts(shared.rows), "kind string, content string")
     # Several jobs may state the same dependency between jobs.
     return of_jobs.unionByName(of_datasets).select(F.inline("rows")).unionByName(of_links).distinct()
 
@@ -108,7 +108,7 @@ def _parts(events: DataFrame, partitions: int) -> DataFrame:
     dataset = F.concat_ws("/", "dataset_namespace", "dataset_name")
     namespace, name = F.coalesce("job_namespace", F.lit(DATASET_EVENTS)), F.coalesce("job_name", dataset)
     keyed = events.select(
-        *("event_hash", "kind", "event_type", "effective_ns", "event", "locations"),
+        *("event_hash", "kind", "effective_ns", "event", "locations"),
         F.pmod(F.xxhash64(namespace, name), F.lit(partitions)).alias("partition"),
     )
     fold: Any = F.udtf(_Fold, returnType=_PARTS, useArrow=False)
@@ -116,15 +116,7 @@ def _parts(events: DataFrame, partitions: int) -> DataFrame:
     return parts
 
 
-class _Shared:
-    """State that more than one job depends on, and the namespaces that an event deleted."""
-
-    def __init__(self, state: SharedState, deleted: set[str]) -> None:
-        self.state = state
-        self.deleted = deleted
-
-
-def _shared_state(parts: DataFrame, datasets: DataFrame, links: DataFrame) -> _Shared:
+def _shared_state(parts: DataFrame, datasets: DataFrame, links: DataFrame) -> SharedState:
     by_key: dict[CatalogKey, list[CatalogEntry]] = {}
     for row in parts.where("kind = 'entry'").collect():
         key = CatalogKey(EntryKind(row["namespace"]), row["name"])
@@ -138,7 +130,7 @@ def _shared_state(parts: DataFrame, datasets: DataFrame, links: DataFrame) -> _S
     for row in linked.collect():
         by_name.setdefault(DatasetId(row["namespace"], row["name"]), []).append(_unpacked(row["record"], DatasetRecord))
     failed = [_unpacked(row["record"], RunId) for row in parts.where("kind = 'failed'").collect()]
-    return _Shared(SharedState(map(merged_dataset, by_name.values()), entries, failed), deleted)
+    return SharedState(map(merged_dataset, by_name.values()), entries, failed)
 
 
 def _links(names: Iterable[DatasetId]) -> Iterator[tuple[str, str, str, bytes]]:
@@ -146,11 +138,7 @@ def _links(names: Iterable[DatasetId]) -> Iterator[tuple[str, str, str, bytes]]:
 
 
 def _texts(rows: Iterable[ExportRow]) -> list[tuple[str, str]]:
-    return [(row.kind, _text(row.content)) for row in rows]
-
-
-def _text(content: JsonObject) -> str:
-    return canonical_json(content).decode()
+    return [(row.kind, canonical_json(row.content).decode()) for row in rows]
 
 
 def _packed(record: object) -> bytes:

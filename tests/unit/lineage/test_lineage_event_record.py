@@ -32,7 +32,7 @@ def payload(value: bytes) -> dict[str, object]:
 
 def sent(events: list[Event]) -> list[Event]:
     """Return events as a reader of their records gets them."""
-    names = ("event_hash", "kind", "event_type", "effective_ns", "event", "locations")
+    names = ("event_hash", "kind", "effective_ns", "event", "locations")
     rows = [payload(record_value(event, at, ACCEPTED)) for at, event in enumerate(events)]
     return [event_of_record(*(row[name] for name in names)) for row in rows]
 

@@ -55,7 +55,7 @@ def test_topic_and_servers_belong_together(given, capsys):
 
 
 def test_a_topic_is_not_read_and_published_to(capsys):
-    """Its events would be duplicates, read again for ever."""
+    """Each published event would be read again, as a duplicate."""
     with pytest.raises(SystemExit):
         parse_arguments(
             ["--data", "data", "--kafka-servers", "s:1", "--kafka-topic", "events", "--publish-topic", "events"]
