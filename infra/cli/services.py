@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`lab status | logs | run | start | stop`: services and tasks of a running lab."""
 
+import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -19,6 +21,10 @@ from infra.errors import LabError
 from infra.provider.notes import launcher_problem
 from infra.targets.runtime import Runtime, State
 from infra.toolchain import Artifacts
+from infra.toolchain.process import sigterm_as_keyboard_interrupt
+from lineagelab_common.identifiers import PARENT, ROOT_PARENT, ParentRun, parent_variables
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 ServiceArgument = Annotated[str, typer.Argument(help="Name of a service or task in `lab status`.", metavar="SERVICE")]
 
@@ -125,13 +131,24 @@ def run(
     job: Annotated[
         str, typer.Argument(help="Name of a task in `lab status`, or of a workflow in jobs/workflows.", metavar="JOB")
     ],
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="Environment variable of this run of a task.", metavar="NAME=VALUE"),
+    ] = None,
     stack: StackOption = DEFAULT_STACK,
 ) -> None:
-    """Run a job, or a workflow of jobs, to completion and print its output. Exits with 1 if it fails."""
+    """Run a job, or a workflow of jobs, to completion and print its output. Exits with 1 if it fails.
+
+    Ctrl-C and SIGTERM stop the job. A scheduler passes on its run in OPENLINEAGE_PARENT_ID and
+    OPENLINEAGE_ROOT_PARENT_ID, as the parent of the job's.
+    """
     lab = _running_stack(stack)
-    runtime = lab.runtime
+    runtime, variables, parent = lab.runtime, run_variables(given or ()), parent_run(os.environ)
     if job in workflow_names() and runtime.state(job) is None:
-        run_named_workflow(lab, job)
+        if variables:
+            raise LabError(f"--set is for one task, and {job} is a workflow: run its tasks one by one")
+        with sigterm_as_keyboard_interrupt():
+            run_named_workflow(lab, job, parent)
         return
     runtime.require_state(job)
     if runtime.is_service(job):
@@ -139,8 +156,34 @@ def run(
             f"{job} is a service, which runs until it is stopped; see: bin/lab status, bin/lab logs {job}, "
             f"bin/lab stop {job}, bin/lab start {job}"
         )
-    seconds = run_task(runtime, job, lambda line: out.print(line, markup=False))
+    if parent is not None:
+        variables |= parent_variables(parent)
+    with sigterm_as_keyboard_interrupt():
+        seconds = run_task(runtime, job, lambda line: out.print(line, markup=False), variables)
     out.print(f"{job} took {seconds:.1f} s")
+
+
+def run_variables(given: Sequence[str]) -> dict[str, str]:
+    """Parse environment variables, `NAME=VALUE`. Raises LabError if one has another form."""
+    variables = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not _VARIABLE.fullmatch(name):
+            raise LabError(f"invalid variable {text!r}: expected NAME=VALUE, as in --set LINEAGE_HISTORY_AT=...")
+        variables[name] = value
+    return variables
+
+
+def parent_run(environment: Mapping[str, str]) -> ParentRun | None:
+    """Return the run of the program that started this command, from its environment; None if it names none.
+
+    Raises:
+        LabError: the variable `PARENT` or `ROOT_PARENT` is invalid.
+    """
+    try:
+        return ParentRun.from_environment(environment)
+    except ValueError as error:
+        raise LabError(f"{PARENT} or {ROOT_PARENT}: {error}") from error
 
 
 @command

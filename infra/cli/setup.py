@@ -4,6 +4,7 @@
 import os
 import shlex
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import psutil
@@ -18,6 +19,7 @@ from infra.cli.stack_file import config_text, stack_settings
 from infra.errors import LabError
 from infra.project import PROJECT
 from infra.services import postgres
+from infra.services.airflow import settings as airflow
 from infra.services.dashboard import settings as dashboard
 from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
@@ -38,19 +40,25 @@ BASE_ARTIFACTS = frozenset({"pulumi", "java21"})
 SPARK_ARTIFACT = "spark"
 """Artefact of the Spark jobs, which only the full profile has."""
 
+OPTIONAL_ENVIRONMENTS: dict[str, Callable[[Settings], bool]] = {
+    venvs.AIRFLOW.name: airflow.included,
+    venvs.DASHBOARD.name: dashboard.included,
+    venvs.DBT.name: dbt.included,
+    venvs.MODELS.name: forecast.included,
+}
+"""Virtual environment -> whether a lab with these settings needs it."""
+
 
 def required_artifacts(settings: Settings) -> frozenset[str]:
     """Return the names of the artefacts that a lab with these settings requires."""
     jobs = frozenset({SPARK_ARTIFACT}) if settings.profile == FULL else frozenset()
-    jobs |= {venvs.DBT.name} if dbt.included(settings) else set()
-    jobs |= {venvs.DASHBOARD.name} if dashboard.included(settings) else set()
-    jobs |= {venvs.MODELS.name} if forecast.included(settings) else set()
+    jobs |= {name for name, included in OPTIONAL_ENVIRONMENTS.items() if included(settings)}
     return BASE_ARTIFACTS | jobs | components(settings)
 
 
 def artifacts_for_tests() -> frozenset[str]:
     """Return the names of the artefacts that the tests require."""
-    environments = {each.name for each in (venvs.TEST, venvs.DBT, venvs.DASHBOARD, venvs.MODELS)}
+    environments = {venvs.TEST.name, *OPTIONAL_ENVIRONMENTS}
     return required_artifacts(LabSettings.model_validate({})) | environments | {class_data.NAME, schema_files.NAME}
 
 

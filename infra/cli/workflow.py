@@ -2,7 +2,7 @@
 """Execution of a workflow: its steps in order, with retries, each a run in the lineage."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from infra.cli.workflow_file import Step, Workflow
@@ -51,21 +51,6 @@ def run_workflow(
         raise
     lineage.end(lineage.root, "COMPLETE")
     return results
-
-
-def without_missing(workflow: Workflow, tasks: Sequence[str]) -> tuple[Workflow, list[str]]:
-    """Return a workflow without its optional tasks that the lab does not have, and their names.
-
-    Raises:
-        LabError: a task that is not optional is missing.
-    """
-    missing = [step for step in workflow.steps if step.task is not None and step.task not in tasks]
-    if required := [step.name for step in missing if not step.optional]:
-        raise LabError(f"the lab has no task {required[0]}; it has: {', '.join(sorted(tasks)) or 'none'}")
-    kept = tuple(step for step in workflow.steps if step not in missing)
-    if not kept:
-        raise LabError(f"the lab has none of the tasks of the workflow: {', '.join(step.name for step in missing)}")
-    return Workflow(steps=kept), [step.name for step in missing]
 
 
 def _run_with_retries(

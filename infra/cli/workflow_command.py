@@ -10,17 +10,18 @@ from infra.cli.console import out
 from infra.cli.query import check_tables
 from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
-from infra.cli.workflow import run_workflow, without_missing
-from infra.cli.workflow_file import ALL, Step, read_workflow
+from infra.cli.workflow import run_workflow
+from infra.cli.workflow_file import ALL, Step, read_workflow, without_missing
 from infra.cli.workflow_lineage import WorkflowLineage
 from infra.errors import LabError, ServiceError
 from infra.project import ENVIRONMENT_FILE
 from lineagelab_common.client import KEY_VARIABLE, LineageClient
 from lineagelab_common.file_lock import locked
+from lineagelab_common.identifiers import ParentRun
 
 
-def run_named_workflow(lab: Stack, name: str) -> None:
-    """Run a workflow of `jobs/workflows` to its end and print what it does.
+def run_named_workflow(lab: Stack, name: str, parent: ParentRun | None = None) -> None:
+    """Run a workflow of `jobs/workflows` to its end and print what it does; `parent` is the run that started it.
 
     Raises:
         LabError: the workflow is invalid, the lab lacks one of its tasks, or it is running already.
@@ -46,7 +47,7 @@ def run_named_workflow(lab: Stack, name: str) -> None:
 
     folder = lab.root / "workflows" / name
     with only_one(name, folder):
-        lineage = WorkflowLineage(name, client, folder)
+        lineage = WorkflowLineage(name, client, folder, parent)
         try:
             results = run_workflow(workflow, lineage, run_step, lambda line: out.print(line, markup=False))
         finally:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of workflows: `jobs/workflows/NAME.yaml`, the steps of `lab run NAME`. Pure, but for reading a file."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Literal, Self
 
@@ -15,6 +16,8 @@ FOLDER = PROJECT / "jobs" / "workflows"
 ALL = "all"
 QUALITY = "expect"
 """Name of the step that checks tables."""
+
+CRON = r"^[0-9*/,-]+( [0-9A-Za-z*/,#L-]+){4}$"
 
 
 class Step(BaseModel):
@@ -44,11 +47,17 @@ class Step(BaseModel):
 
 
 class Workflow(BaseModel):
-    """Steps in order; each has a name of its own."""
+    """Steps in order; each has a name of its own.
+
+    Attributes:
+        steps: what is done.
+        schedule: cron expression, in UTC, by which Airflow runs it; `lab run` ignores it.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     steps: tuple[Step, ...] = Field(min_length=1)
+    schedule: str | None = Field(None, pattern=CRON)
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -80,3 +89,18 @@ def read_workflow(name: str, folder: Path = FOLDER) -> Workflow:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "file"
         raise LabError(f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def without_missing(workflow: Workflow, tasks: Collection[str]) -> tuple[Workflow, list[str]]:
+    """Return a workflow without its optional tasks that the lab does not have, and their names.
+
+    Raises:
+        LabError: a task that is not optional is missing.
+    """
+    missing = [step for step in workflow.steps if step.task is not None and step.task not in tasks]
+    if required := [step.name for step in missing if not step.optional]:
+        raise LabError(f"the lab has no task {required[0]}; it has: {', '.join(sorted(tasks)) or 'none'}")
+    kept = tuple(step for step in workflow.steps if step not in missing)
+    if not kept:
+        raise LabError(f"the lab has none of the tasks of the workflow: {', '.join(step.name for step in missing)}")
+    return Workflow(steps=kept, schedule=workflow.schedule), [step.name for step in missing]

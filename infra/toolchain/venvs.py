@@ -9,6 +9,7 @@
 - `dbt` contains dbt and a query engine of its own, as images are made of one environment; the setting `dbt` needs it.
 - `dashboard` contains Streamlit and a query engine likewise; the setting `dashboard` needs it.
 - `quality` contains Great Expectations and a query engine likewise; `lab expect` creates it on first use.
+- `airflow` contains Airflow and drivers of Postgres; the setting `airflow` needs it.
 - `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
   likewise, so that PySpark is installed once.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
@@ -86,15 +87,16 @@ DBT = VirtualEnvironment("dbt")
 DASHBOARD = VirtualEnvironment("dashboard")
 QUALITY = VirtualEnvironment("quality")
 MODELS = VirtualEnvironment("models")
+AIRFLOW = VirtualEnvironment("airflow")
 JAVA_21 = VirtualEnvironment("java21")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY, MODELS)
+ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
 ENVIRONMENTS = {
     environment.name: environment
-    for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY, MODELS)
+    for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW)
 }
 
 

@@ -62,7 +62,7 @@ class ValuesRenderer:
             "stack": self.site.stack,
             "checkout": self.checkout,
             "images": {"pullSecrets": [self.settings.image_pull_secret] if self.settings.image_pull_secret else []},
-            "credentials": {"fingerprint": SET_BY_ENGINE, **self._credentials()},
+            "credentials": {"fingerprint": SET_BY_ENGINE, **self._credentials(lab)},
             "storage": {"className": self.settings.storage_class},
             "setup": self._setup(lab, resources, setup),
             **{name: {"enabled": False} for name in sorted(self.chart_services - services.keys())},
@@ -71,10 +71,12 @@ class ValuesRenderer:
             "tasks": {task.name: self.task(task) for task in lab.tasks},
         }
 
-    def _credentials(self) -> dict[str, Any]:
-        """Return the credentials that the chart generates, and those that the user gives."""
+    def _credentials(self, lab: Lab) -> dict[str, Any]:
+        """Return the credentials that the chart generates for the parts of the lab, and those that the user gives."""
         given = {*external_credentials(self.settings), *secret_files(self.settings)}
-        generated = {name: PASSWORD_LENGTH for name in credentials.NAMES if name not in given}
+        used = {credential for service in lab.services for credential in service.secrets.values()}
+        used |= {credential for task in lab.tasks for credential in task.secrets.values()}
+        generated = {name: PASSWORD_LENGTH for name in credentials.NAMES if name in used - given}
         return {"names": generated, **({"given": sorted(given)} if given else {})}
 
     def service(self, service: Service) -> dict[str, Any]:

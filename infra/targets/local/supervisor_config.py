@@ -45,6 +45,11 @@ def socket_path(root: Path) -> Path:
     return Path("/tmp") / f"lineage-lab-{os.getuid()}-{digest}" / "control.sock"
 
 
+def program_names(root: Path) -> set[str]:
+    """Return the names of all services and tasks of a stack; empty if it has none."""
+    return {path.stem for path in (root / "supervisor" / "programs").glob("*.conf")}
+
+
 def daemon_config(root: Path) -> str:
     """Return the content of supervisord.conf."""
     folder = root / "supervisor"

@@ -61,6 +61,11 @@ class ParentRun:
         return f"{self.namespace}/{self.job}/{self.run_id}"
 
 
+def parent_variables(parent: ParentRun) -> dict[str, str]:
+    """Return the environment variables of a program that has this parent, as `ParentRun.from_environment` reads."""
+    return {PARENT: str(parent), ROOT_PARENT: str(parent.root or parent)}
+
+
 def new_run_id() -> str:
     """Return a UUID of version 7 for a run that starts now."""
     return uuid7(time.time_ns(), os.urandom(10))

@@ -5,19 +5,21 @@ import json
 import os
 import subprocess
 import sys
+from uuid import UUID
 
 import pytest
 
 from infra.cli.tasks import run_task
-from infra.cli.workflow import StepResult, run_workflow, without_missing
+from infra.cli.workflow import StepResult, run_workflow
 from infra.cli.workflow_command import only_one
-from infra.cli.workflow_file import Workflow, read_workflow, workflow_names
+from infra.cli.workflow_file import Workflow, read_workflow, without_missing, workflow_names
 from infra.cli.workflow_lineage import WorkflowLineage
 from infra.errors import LabError, ServiceError
 from infra.project import PROJECT
 from infra.targets.launch_script import RUN_VARIABLES
 from infra.toolchain.bootstrap import MODULES
 from lineagelab_common.client import LineageClient
+from lineagelab_common.identifiers import ParentRun, parent_variables
 from tests.openlineage_schemas import conformance_errors
 from tests.unit.infra.test_runtime import shell_processes
 from tests.unit.integrations.lineage_endpoint import TAKEN, answering, free_port
@@ -49,6 +51,8 @@ class TestFile:
             ("steps: [{expect: []}]", "steps.0: expect: names no table"),
             ("steps: [{expect: all, optional: true}]", "steps.0: optional: only a task can be missing"),
             ("steps: [{task: a}, {task: a}]", "file: step 'a' occurs twice"),
+            ("{schedule: nightly, steps: [{task: a}]}", "schedule: String should match pattern"),
+            ("{schedule: 0 2 * *, steps: [{task: a}]}", "schedule: String should match pattern"),
         ],
     )
     def test_an_invalid_file_is_refused_with_its_place(self, tmp_path, text, message):
@@ -97,9 +101,9 @@ def create(runtime, name, script):
 class Runner:
     """Runs steps as tasks; `lines` is what each has printed."""
 
-    def __init__(self, runtime, endpoint, tmp_path):
+    def __init__(self, runtime, endpoint, tmp_path, parent=None):
         self.runtime, self.lines, self.told = runtime, {}, []
-        self.lineage = WorkflowLineage("nightly", LineageClient(endpoint.url, key=""), tmp_path / "nightly")
+        self.lineage = WorkflowLineage("nightly", LineageClient(endpoint.url, key=""), tmp_path / "nightly", parent)
 
     def run(self, *steps):
         try:
@@ -137,6 +141,19 @@ def test_each_step_is_a_run_below_the_workflow_and_the_parent_of_its_programs(ru
         above = {"run": {"runId": root.rpartition("/")[2]}, "job": {"namespace": "lineage-lab", "name": "nightly"}}
         assert {key: parent[key] for key in ("run", "job", "root")} == {**above, "root": above}
     assert "parent" not in endpoint.taken[0]["run"]["facets"]
+
+
+@pytest.mark.parametrize("root", [None, ParentRun("airflow", "week", str(UUID(int=2)))])
+def test_the_run_of_a_scheduler_is_above_the_workflow(runtime, endpoint, tmp_path, root):
+    scheduler = ParentRun("airflow", "week.shop", str(UUID(int=1)), root=root)
+    create(runtime, "first", TELL)
+    runner = Runner(runtime, endpoint, tmp_path, ParentRun.from_environment(parent_variables(scheduler)))
+    runner.run({"task": "first"})
+    above = [event["run"]["facets"]["parent"] for event in endpoint.taken]
+    workflow_run, step_run = (endpoint.taken[at]["run"]["runId"] for at in (0, 1))
+    assert [each["run"]["runId"] for each in above] == [scheduler.run_id, workflow_run, workflow_run, scheduler.run_id]
+    assert {each["root"]["run"]["runId"] for each in above} == {(root or scheduler).run_id}
+    assert runner.lines["first"] == [f"lineage-lab/nightly.first/{step_run} {root or scheduler}"]
 
 
 def test_a_step_that_fails_is_retried_and_then_ends_the_workflow(runtime, endpoint, tmp_path):
@@ -182,6 +199,7 @@ import os, sys
 from pathlib import Path
 from infra.cli.workflow_lineage import WorkflowLineage
 from lineagelab_common.client import LineageClient
+from lineagelab_common.identifiers import ParentRun, parent_variables
 lineage = WorkflowLineage("nightly", LineageClient(sys.argv[1], key=""), Path(sys.argv[2]))
 lineage.start()
 lineage.start_step("first")
