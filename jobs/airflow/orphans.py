@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that a killed process of Airflow has left: workers of a scheduler wait for ever, and their tasks go on."""
+"""Processes that a killed process of Airflow has left: workers of a scheduler keep waiting, and their tasks go on."""
 
 import os
 from contextlib import suppress
