@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Airflow beside a running lab: a workflow as DAG, through its REST API, with a task that is killed and retried."""
+"""Airflow beside a running lab: a workflow as DAG, through its REST API, with a task that is killed and retried.
+
+After the other tests of the lab, as it adds runs that fail.
+"""
 
 import os
 import signal
