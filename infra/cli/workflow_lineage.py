@@ -68,7 +68,7 @@ class WorkflowLineage:
         for event in take_terminal_events(open_runs, "ABORT", "", now()):
             self._spool.add(event)  # of a process that was killed
         self._open_runs = OpenRuns(open_runs)
-        root = None if parent is None else parent.root or replace(parent, root=None)
+        root = None if parent is None else parent.root or parent
         identity = ParentRun(JOB_NAMESPACE, name, new_run_id(), root=root)
         self.root = WorkflowRun("WORKFLOW", identity, None if parent is None else replace(parent, root=root))
 

@@ -2,9 +2,10 @@
 """Processes that a killed process of Airflow has left: workers of a scheduler keep waiting, and their tasks go on."""
 
 import os
-from contextlib import suppress
 
 import psutil
+
+from infra.targets.local.process_end import end_processes
 
 COMMAND = "LAB_AIRFLOW_COMMAND"
 """Environment variable of all processes of one command, such as `scheduler`."""
@@ -23,14 +24,7 @@ def end_orphans(home: str, command: str) -> list[int]:
         command: value of `COMMAND`.
     """
     orphans = [process for process in psutil.process_iter(["environ"]) if _is_orphan(process, home, command)]
-    for process in orphans:
-        with suppress(psutil.NoSuchProcess):
-            process.terminate()
-    _, alive = psutil.wait_procs(orphans, timeout=GRACE_SECONDS)
-    for process in alive:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(alive, timeout=5)
+    end_processes(orphans, GRACE_SECONDS)
     return [process.pid for process in orphans]
 
 

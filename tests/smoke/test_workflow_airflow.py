@@ -28,7 +28,6 @@ STEPS = """steps:
     optional: true
   - expect: [sales.orders]
 """
-PROCESSES = ("airflow", "airflow_scheduler", "airflow_dag_processor")
 
 
 class Airflow:
@@ -166,14 +165,9 @@ def test_a_killed_scheduler_leaves_no_worker(lab, airflow, run):
 
 
 def test_only_the_web_page_listens_and_answers_nobody_without_a_password(lab, airflow):
-    names = {process.pid: process for process in lab.processes()}
-    listening = {
-        socket.laddr
-        for socket in psutil.net_connections("tcp")
-        if socket.status == psutil.CONN_LISTEN
-        and socket.pid in names
-        and COMMAND in (names[socket.pid].info["environ"] or {})
-    }
+    pids = {process.pid for process in lab.processes() if COMMAND in (process.info["environ"] or {})}
+    sockets = psutil.net_connections("tcp")
+    listening = {each.laddr for each in sockets if each.pid in pids and each.status == psutil.CONN_LISTEN}
     port = int(airflow.url.rpartition(":")[2])
     assert {(address.ip, address.port) for address in listening} == {("127.0.0.1", port)}
     assert httpx.get(f"{airflow.url}/api/v2/dags", timeout=60).status_code == 401

@@ -11,7 +11,6 @@ import configparser
 import os
 import re
 import shutil
-import signal
 import stat
 import subprocess
 import sys
@@ -29,6 +28,7 @@ from infra.errors import ServiceError
 from infra.targets.launch_script import RUN_VARIABLES, run_variables
 from infra.targets.local.log_files import Follower, last_lines, log_tail
 from infra.targets.local.memory import memory_mib
+from infra.targets.local.process_end import end_processes
 from infra.targets.local.supervisor_config import Program, daemon_config, program_config, socket_path
 from infra.targets.runtime import State, unknown_program
 
@@ -164,12 +164,7 @@ class Supervisor:
         """
         orphans = [process for process in psutil.process_iter(["environ"]) if self._is_of_stack(process)]
         _, alive = psutil.wait_procs(orphans, timeout=grace_seconds)
-        for process in alive:
-            _send_signal(process, signal.SIGTERM)
-        _, alive = psutil.wait_procs(alive, timeout=20)
-        for process in alive:
-            _send_signal(process, signal.SIGKILL)
-        psutil.wait_procs(alive, timeout=5)
+        end_processes(alive, seconds=20)
         return bool(orphans)
 
     def _is_of_stack(self, process: psutil.Process) -> bool:
@@ -301,13 +296,6 @@ def _state_from_info(info: dict[str, Any]) -> State:
         exit_status=info["exitstatus"],
         explanation=re.sub(r"\s+", " ", info["spawnerr"] or info["description"]),
     )
-
-
-def _send_signal(process: psutil.Process, number: int) -> None:
-    try:
-        process.send_signal(number)
-    except psutil.NoSuchProcess:
-        return  # already exited
 
 
 def _poll(seconds: float) -> Iterator[None]:

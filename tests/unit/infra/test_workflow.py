@@ -199,7 +199,6 @@ import os, sys
 from pathlib import Path
 from infra.cli.workflow_lineage import WorkflowLineage
 from lineagelab_common.client import LineageClient
-from lineagelab_common.identifiers import ParentRun, parent_variables
 lineage = WorkflowLineage("nightly", LineageClient(sys.argv[1], key=""), Path(sys.argv[2]))
 lineage.start()
 lineage.start_step("first")
