@@ -476,16 +476,21 @@ def test_second_up_starts_stopped_services_and_changes_nothing_else(lab):
     lab.lab("stop", "object_store")
     lab.lab("stop", "shop")
     pids = {state.name: state.pid for state in lab.supervisor.states() if state.running}
-    result = lab.lab("up", "--no-pipeline")
-    assert result.status == 0, result.text
-    after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
-    assert after.items() >= pids.items()
-    # The Flink job that writes to the object store may have failed without it; its launcher then submits it again.
-    assert after.keys() - pids.keys() - {JOB_ICEBERG_INGESTION} == {"object_store", "shop"}
-    again = lab.lab("up", "--no-pipeline")
-    assert "unchanged" in again.text
-    assert "created" not in again.text
-    assert "updated" not in again.text
+    try:
+        result = lab.lab("up", "--no-pipeline")
+        assert result.status == 0, result.text
+        after = {state.name: state.pid for state in lab.supervisor.states() if state.running}
+        assert after.items() >= pids.items()
+        # The Flink job that writes to the object store may have failed without it; its launcher then submits it again.
+        assert after.keys() - pids.keys() - {JOB_ICEBERG_INGESTION} == {"object_store", "shop"}
+        again = lab.lab("up", "--no-pipeline")
+        assert "unchanged" in again.text
+        assert "created" not in again.text
+        assert "updated" not in again.text
+    finally:
+        # `up` started the shop; the next tests wait until every order was delivered.
+        stopped = lab.lab("stop", "shop")
+    assert stopped.status == 0, stopped.text
 
 
 def assert_every_run_has_ended(exported):
