@@ -24,7 +24,7 @@ from lineagelab_spark.driver_settings import DriverSettings
 from lineagelab_spark.frames import FramePlan
 from lineagelab_spark.java import JavaObject, items, kind_of, option
 from lineagelab_spark.lifecycle import EventType
-from lineagelab_spark.plan import PlanLineage, derive_tree, opaque
+from lineagelab_spark.plan import PlanLineage, opaque, summary
 from lineagelab_spark.profile_runs import WrittenSnapshot, report_profile
 from lineagelab_spark.runs import Failure
 from lineagelab_spark.write_commands import ENCLOSING, UnsupportedWriteError, WriteCommand
@@ -70,7 +70,7 @@ class BatchObserver:
             plan = execution.analyzed()
             if action in ACTIONS:
                 next_rdd = int(self._spark.sparkContext._jsc.sc().newRddId())
-                self._checkpoints.add(plan, next_rdd, self._checkpoints.expand(*frames.read_plan(self._spark, plan)))
+                self._checkpoints.add(plan, next_rdd, *frames.read_plan(self._spark, plan))
             else:
                 self._end(execution, plan, None)
 
@@ -199,8 +199,8 @@ class BatchObserver:
     def _derived(self, plan: FramePlan, leaves: list[JavaObject]) -> tuple[PlanLineage, tuple[Source, ...]]:
         """Return the lineage of a plan and the source of each leaf; if it cannot be derived, datasets only."""
         with self.warnings.log_exceptions("cannot derive a plan"):
-            whole = self._checkpoints.expand(plan, leaves)
-            return derive_tree(whole.node), whole.sources
+            derived = self._checkpoints.derive(plan, leaves)
+            return summary(derived.columns), derived.sources
         return opaque(len(plan.sources), "a plan that cannot be derived"), plan.sources
 
     def _written(self, execution: JavaObject, command: WriteCommand, began: int) -> dict[Dataset, Written]:

@@ -5,7 +5,7 @@ Subtypes are those of OpenLineage. DIRECT: values flow into the output; INDIRECT
 without flowing into them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lineagelab_common.text_enum import TextEnum
@@ -167,6 +167,14 @@ class Column:
     def as_indirect(self, subtype: Subtype) -> "Column":
         """Return this column's origins as INDIRECT edges."""
         return Column(frozenset(Edge(edge.origin, subtype) for edge in self.edges), unknown=self.unknown)
+
+    def with_leaves(self, places: Mapping[int, int]) -> "Column":
+        """Return this column with other ordinals of the leaves, by the present ones."""
+        return self._every(
+            lambda edges: frozenset(
+                replace(edge, origin=replace(edge.origin, leaf=places[edge.origin.leaf])) for edge in edges
+            )
+        )
 
     def renamed(self, names: Iterable[str]) -> "Column | None":
         """Return this struct with other field names, by position; None if its fields are not tracked separately."""

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 from lineagelab_spark.datatypes import spark_shape, spark_type
 from lineagelab_spark.expressions import SUBQUERIES, Findings, Scope
+from lineagelab_spark.known_rows import NO_KNOWN_ROWS, KnownRows
 from lineagelab_spark.model import Column, Edge, Origin, Subtype, union
-from lineagelab_spark.plan_columns import Attribute, Attributes, Batch, Leaf, PlanColumns
+from lineagelab_spark.plan_columns import Attribute, Attributes, Leaf, PlanColumns
 from lineagelab_spark.plan_json import ExprId, Node
 
 
-def derive_columns(plan: Node, batch: Batch | None = None) -> PlanColumns:
-    """Derive the columns of a plan. With a batch, the leaves of its stream precede those of the plan."""
-    operators = _Operators(batch)
+def derive_columns(plan: Node, known: KnownRows = NO_KNOWN_ROWS) -> PlanColumns:
+    """Derive the columns of a plan. The leaves of known rows precede those of the plan."""
+    operators = _Operators(known)
     output = operators.visit(plan)
     return PlanColumns(output, operators.rows, tuple(operators.leaves), operators.findings)
 
@@ -91,19 +92,15 @@ _CONSTANT_NUMBER = frozenset({"Stack", "JsonTuple"})
 """Other generators with a constant number of rows."""
 
 
-CHECKPOINTED = "CheckpointedRows"
-"""Node with the plan of rows that a checkpoint has stored, in place of the leaf that reads them; not one of Spark's."""
-
-
 class _Operators:
     """Post-order traversal; each visit returns the output attributes of a node."""
 
-    def __init__(self, batch: Batch | None) -> None:
+    def __init__(self, known: KnownRows) -> None:
         self.rows = Column()
         self.findings = Findings()
-        self.leaves = [replace(leaf, is_read=False) for leaf in batch.stream.leaves] if batch else []
+        self.leaves = [replace(leaf, is_read=False) for leaf in known.leaves]
         self._own = len(self.leaves)
-        self._batch = batch
+        self._known = known
         self._ctes: dict[int, Attributes] = {}
         self._loops: dict[int, tuple[Column, ...]] = {}
         self._outer: dict[ExprId, Column] = {}
@@ -124,7 +121,6 @@ class _Operators:
             "CTERelationDef": self._cte_definition,
             "LateralJoin": self._lateral_join,
             "MergeRows": self._merge_rows,
-            CHECKPOINTED: self._checkpointed,
         }
 
     def visit(self, node: Node) -> Attributes:
@@ -169,8 +165,9 @@ class _Operators:
         if node.kind == "UnionLoopRef":
             known = self._loops[int(node.fields["loopId"])]
             return _at_positions(attributes, known)
-        if self._batch is not None and ordinal - self._own in self._batch.leaves:
-            return self._of_batch(node, attributes, self._batch.stream)
+        rows = self._known.columns.get(ordinal - self._own)
+        if rows is not None:
+            return self._of_known_rows(node, attributes, rows)
         if node.kind not in _SOURCES:
             return self._unknown(node)
         return tuple(
@@ -178,15 +175,17 @@ class _Operators:
             for a in attributes
         )
 
-    def _of_batch(self, node: Node, attributes: tuple[Node, ...], stream: PlanColumns) -> Attributes:
-        """Match columns by position: in a self-join of the batch, attributes have other ids."""
-        if len(attributes) != len(stream.output):
+    def _of_known_rows(self, node: Node, attributes: tuple[Node, ...], rows: PlanColumns) -> Attributes:
+        """Match columns by position: in a self-join of the rows, attributes have other ids."""
+        if len(attributes) != len(rows.output):
             return self._unknown(node)
         self.leaves[-1] = replace(self.leaves[-1], is_read=False)
-        self.leaves[: self._own] = stream.leaves
-        self._add_rows(stream.rows)
-        self.findings.decodings |= stream.findings.decodings
-        return _at_positions(attributes, (made.column for made in stream.output))
+        for place, leaf in enumerate(rows.leaves):
+            if leaf.is_read:
+                self.leaves[place] = leaf
+        self._add_rows(rows.rows)
+        self.findings.decodings |= rows.findings.decodings
+        return _at_positions(attributes, (made.column for made in rows.output))
 
     def _visit_subqueries(self, node: Node, outputs: list[Attributes]) -> None:
         """Derive the subqueries in a node's expressions; correlated ones refer to the columns of its children."""
@@ -337,10 +336,6 @@ class _Operators:
                 for column, place in zip(values, places, strict=True):
                     column.append(clause.children[place])
         return _at_positions(attributes, (union(map(scope.column, found)) for found in values))
-
-    def _checkpointed(self, node: Node, child: Attributes) -> Attributes:
-        """Match the columns of a checkpoint with those of its plan by position: in a self-join they have other ids."""
-        return _at_positions(node.expressions("output"), (made.column for made in child))
 
     def _set_operation(self, left: Attributes, right: Attributes) -> Attributes:
         """Compare whole rows: each column of both sides decides, the values are those of the left one."""

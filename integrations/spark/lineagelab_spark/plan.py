@@ -6,14 +6,15 @@ that the optimiser would fold, prune or merge.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lineagelab_spark import byte_ranges
 from lineagelab_spark.expressions import Decoding
+from lineagelab_spark.known_rows import NO_KNOWN_ROWS, KnownRows
 from lineagelab_spark.model import Edge, merge_edges
-from lineagelab_spark.operators import CHECKPOINTED, derive_columns, leaf_kinds, subqueries
-from lineagelab_spark.plan_columns import Batch, Leaf, PlanColumns
-from lineagelab_spark.plan_json import Node, parse
+from lineagelab_spark.operators import derive_columns
+from lineagelab_spark.plan_columns import Leaf, PlanColumns
+from lineagelab_spark.plan_json import parse
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class PlanLineage:
     Attributes:
         columns: edges by output column, in output order.
         rows: INDIRECT edges that affect rows and so hold for every output column.
-        leaves: as indexed by `Origin.leaf`, see `PlanColumns`; for a micro-batch, the leaves of its stream come first.
+        leaves: as indexed by `Origin.leaf`, see `PlanColumns`; those of known rows come first.
         decodings: columns of leaves that the plan decodes to structs.
         unknown_columns: reasons why the edges of a column are incomplete, for columns with any.
         unknown_rows: reasons why `rows` is incomplete.
@@ -44,58 +45,17 @@ class PlanLineage:
         return self.unknown_rows.union(*self.unknown_columns.values())
 
 
-def derive(plan_json: str, batch: Batch | None = None) -> PlanLineage:
+def derive(plan_json: str, known: KnownRows = NO_KNOWN_ROWS) -> PlanLineage:
     """Derive column lineage from the JSON of an analysed plan.
 
     Args:
         plan_json: result of `frames.json_of`.
-        batch: stream and leaves of the micro-batch, for a frame created in `foreachBatch`.
+        known: rows of micro-batches and checkpoints that the plan reads.
 
     Raises:
         ValueError: the text is not the JSON of a Spark plan.
     """
-    return derive_tree(parse(plan_json), batch)
-
-
-def derive_tree(plan: Node, batch: Batch | None = None) -> PlanLineage:
-    """Derive column lineage from a parsed plan; see `derive`."""
-    return summary(derive_columns(plan, batch))
-
-
-def expanded(plan: Node, stored: Mapping[int, Node]) -> tuple[Node, frozenset[int]]:
-    """Return a plan in which leaves are replaced by the plans of the rows that checkpoints have stored for them.
-
-    Args:
-        plan: plan to expand.
-        stored: plans by the leaf's ordinal in `PlanColumns.leaves`. Leaves of subqueries stay as they are.
-
-    Returns:
-        The plan, and the ordinals of the leaves that were replaced.
-    """
-    expansion = _Expansion(stored)
-    return expansion.visit(plan), frozenset(expansion.replaced)
-
-
-class _Expansion:
-    """Depth-first traversal that counts leaves in the order of `PlanColumns.leaves`."""
-
-    def __init__(self, stored: Mapping[int, Node]) -> None:
-        self._stored = stored
-        self._ordinal = 0
-        self.replaced: set[int] = set()
-
-    def visit(self, node: Node) -> Node:
-        made = replace(node, children=tuple(map(self.visit, node.children))) if node.children else self._leaf(node)
-        plans = (plan for each in subqueries(node) for plan in each.expressions("plan"))
-        self._ordinal += sum(len(leaf_kinds(plan)) for plan in plans)
-        return made
-
-    def _leaf(self, node: Node) -> Node:
-        rows = self._stored.get(self._ordinal)
-        if rows is not None:
-            self.replaced.add(self._ordinal)
-        self._ordinal += 1
-        return node if rows is None else Node(CHECKPOINTED, node.fields, (rows,))
+    return summary(derive_columns(parse(plan_json), known))
 
 
 def opaque(leaves: int, why: str) -> PlanLineage:

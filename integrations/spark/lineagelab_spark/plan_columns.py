@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Columns, leaves and findings of an analysed plan."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from lineagelab_spark.expressions import Findings
@@ -49,16 +48,3 @@ class PlanColumns:
     rows: Column
     leaves: tuple[Leaf, ...]
     findings: Findings
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Link from the plan of a `foreachBatch` frame to its stream: Spark passes the rows without their plan.
-
-    Attributes:
-        stream: plan of the stream.
-        leaves: ordinals of the leaves that are the rows of the batch, in the plan of the frame.
-    """
-
-    stream: PlanColumns
-    leaves: Collection[int]

@@ -14,9 +14,10 @@ from lineagelab_spark.datasets import Source
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.description import Description, Sink, Write, accumulated, describe, input_fields
 from lineagelab_spark.frames import FramePlan
+from lineagelab_spark.known_rows import NO_KNOWN_ROWS, KnownRows
 from lineagelab_spark.operators import derive_columns
 from lineagelab_spark.plan import PlanLineage, derive, opaque, summary
-from lineagelab_spark.plan_columns import Batch, PlanColumns
+from lineagelab_spark.plan_columns import PlanColumns
 from lineagelab_spark.plan_json import parse
 
 MAX_VARIANTS = 8
@@ -175,12 +176,12 @@ class WriteTracker:
 
     def _write(self, plan: FramePlan, in_batch: bool, sink: Sink) -> Write:
         if not in_batch:
-            return Write(self._derived(plan, None), plan.sources, sink)
+            return Write(self._derived(plan, NO_KNOWN_ROWS), plan.sources, sink)
         stream = self._stream_plan()
         sources = stream.sources + plan.sources
         if stream.columns is None:
             return Write(opaque(len(sources), "the plan of the stream"), sources, sink, len(stream.sources))
-        lineage = self._derived(plan, Batch(stream.columns, plan.batch))
+        lineage = self._derived(plan, KnownRows.of_stream(stream.columns, plan.batch))
         return Write(lineage, sources, sink, len(stream.sources))
 
     def _stream_plan(self) -> _Stream:
@@ -192,12 +193,11 @@ class WriteTracker:
             self._stream = _Stream(columns, plan.sources)
         return self._stream
 
-    def _derived(self, plan: FramePlan, batch: Batch | None) -> PlanLineage:
+    def _derived(self, plan: FramePlan, known: KnownRows) -> PlanLineage:
         """Return the lineage of a plan; if it cannot be derived, datasets only."""
         with self._warnings.log_exceptions("cannot derive a plan"):
-            return derive(plan.text, batch)
-        leaves = len(plan.sources) + (len(batch.stream.leaves) if batch else 0)
-        return opaque(leaves, "a plan that cannot be derived")
+            return derive(plan.text, known)
+        return opaque(len(known.leaves) + len(plan.sources), "a plan that cannot be derived")
 
     def _refresh_sink(self, frame: DataFrame, table: str, *, use_cached: bool) -> bool:
         """Refresh the cached sink of a table or another destination; return True if its columns have changed."""

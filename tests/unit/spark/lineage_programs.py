@@ -285,8 +285,10 @@ STEPS: Sequence[Callable[[State], None]] = (
 )
 
 
-def program(spark: SparkSession, tables: Tables, seed: int) -> DataFrame:
-    """Return the frame of a random program over the tables."""
+def program(
+    spark: SparkSession, tables: Tables, seed: int, after_step: Callable[[DataFrame], DataFrame] = lambda frame: frame
+) -> DataFrame:
+    """Return the frame of a random program over the tables; each step continues from what `after_step` returns."""
     random = Random(seed)
     orders = table(spark, tables.orders, ORDERS)
     table(spark, tables.suppliers, SUPPLIERS).createOrReplaceTempView("suppliers")
@@ -295,6 +297,7 @@ def program(spark: SparkSession, tables: Tables, seed: int) -> DataFrame:
     state = State(spark, random, orders, columns)
     for step in random.choices(STEPS, k=random.randrange(2, 5)):
         step(state)
+        state.frame = after_step(state.frame)
     return state.frame
 
 

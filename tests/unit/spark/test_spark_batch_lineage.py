@@ -259,6 +259,27 @@ def test_checkpoints_keep_columns(observed, source, is_reliable):
     assert columns(second) == ({("n", "n"): {"IDENTITY"}, ("v", "v"): {"IDENTITY"}}, {"k": {"JOIN"}})
 
 
+def test_checkpoint_in_a_subquery_keeps_its_columns(observed, source):
+    source.selectExpr("k AS z").localCheckpoint().createOrReplaceTempView("stored")
+    source.where("v > (SELECT max(z) FROM stored)").select("n").write.parquet(observed.path("target"))
+    (end,) = observed.ends()
+    assert columns(end) == ({("n", "n"): {"IDENTITY"}}, {"k": {"FILTER"}, "v": {"FILTER"}})
+
+
+def test_lineage_of_iterations_does_not_grow_with_their_number(observed, source):
+    """The whole plan of step n is as large as those of the two steps before together: some million nodes at the end."""
+    before, now = source.select("k", "n"), source.selectExpr("k", "upper(n) AS n")
+    for _ in range(30):
+        both = before.alias("a").join(now.alias("b"), F.expr("a.k = b.k"))
+        before, now = now, both.selectExpr("a.k AS k", "b.n AS n").localCheckpoint()
+    now.write.parquet(observed.path("target"))
+    (end,) = observed.ends()
+    edges, rows = columns(end)
+    assert edges == {("k", "k"): {"IDENTITY"}, ("n", "n"): {"TRANSFORMATION"}}
+    assert rows == {"k": {"JOIN"}}
+    assert len(observed.lineage._observer._checkpoints._stored[-1].made.sources) < 10
+
+
 def test_failed_write_is_a_failed_run(observed, source):
     with pytest.raises((PySparkException, Py4JJavaError)):
         source.select(F.raise_error("n").cast("string").alias("n")).write.parquet(observed.path("target"))

@@ -162,7 +162,7 @@ def test_frame_without_derivable_lineage_is_still_written(
     order(lake, "a")
     with Service(201) as service:
         lineage = observe(lake, JOB_NAMESPACE, service.url)
-        monkeypatch.setattr(batch_observer, "derive_tree", broken)
+        monkeypatch.setattr(batch_observer, "summary", broken)
         assert statistics(lake)
         lineage.close()
 

@@ -11,9 +11,9 @@ from pyspark.sql.avro.functions import from_avro
 from lineagelab_spark import frames
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
 from lineagelab_spark.description import Description
+from lineagelab_spark.known_rows import KnownRows
 from lineagelab_spark.operators import derive_columns
 from lineagelab_spark.plan import PlanLineage, derive
-from lineagelab_spark.plan_columns import Batch
 from lineagelab_spark.plan_json import parse
 from lineagelab_spark.write_tracker import WriteId, WriteTracker, WrittenFrame
 from tests.unit.spark.lineage_dsl import columns, rows
@@ -46,7 +46,7 @@ def batch_of(stream: DataFrame) -> DataFrame:
 def lineage(stream: DataFrame, write: Callable[[DataFrame], DataFrame]) -> PlanLineage:
     batch = batch_of(stream)
     plan = frames.read(write(batch), batch)
-    return derive(plan.text, Batch(derive_columns(parse(frames.read(stream).text)), plan.batch))
+    return derive(plan.text, KnownRows.of_stream(derive_columns(parse(frames.read(stream).text)), plan.batch))
 
 
 def decoded(records: DataFrame) -> DataFrame:
@@ -269,9 +269,9 @@ def test_plan_fingerprints_are_equal_across_batches(kafka: DataFrame, tables: Sp
 def test_plan_is_parsed_only_once(tables: SparkSession, kafka: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     followed = []
 
-    def counting(text: str, batch: Batch | None = None) -> PlanLineage:
+    def counting(text: str, known: KnownRows) -> PlanLineage:
         followed.append(text)
-        return derive(text, batch)
+        return derive(text, known)
 
     monkeypatch.setattr("lineagelab_spark.write_tracker.derive", counting)
     known = WriteTracker(kafka, DeduplicatedWarnings("a test"))
@@ -299,7 +299,7 @@ def test_long_literal_lists_are_not_parsed(kafka: DataFrame) -> None:
     plan = frames.read(batch.where(~F.col("topic").isin(ids)), batch)
 
     assert ids[5000] not in plan.text
-    assert rows(derive(plan.text, Batch(derive_columns(parse(frames.read(kafka).text)), plan.batch))) == {
+    assert rows(derive(plan.text, KnownRows.of_stream(derive_columns(parse(frames.read(kafka).text)), plan.batch))) == {
         "topic FILTER"
     }
 
