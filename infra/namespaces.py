@@ -81,6 +81,8 @@ TABLE_LINEAGE_EVENTS = "lineage.events"
 TABLE_LINEAGE_EDGES = "lineage.edges"
 TABLE_LINEAGE_COLUMN_EDGES = "lineage.column_edges"
 TABLE_LINEAGE_JOB_RELIABILITY = "lineage.job_reliability"
+TABLE_LINEAGE_COLUMN_REACH = "lineage.column_reach"
+TABLE_LINEAGE_CHAINS = "lineage.chains"
 """Tables that the optional job over the lineage history writes."""
 
 JOB_ORDERS_ETL = "orders_etl"

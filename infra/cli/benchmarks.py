@@ -25,6 +25,7 @@ class Benchmark(StrEnum):
     PAGE = "page"
     CAUSE = "cause"
     DASHBOARD = "dashboard"
+    LAKE_HISTORY = "lake-history"
     DOCKER = "docker"
 
 
@@ -37,6 +38,7 @@ MODULES = {
     Benchmark.PAGE: "tests.bench.page",
     Benchmark.CAUSE: "tests.bench.cause",
     Benchmark.DASHBOARD: "tests.bench.dashboard",
+    Benchmark.LAKE_HISTORY: "tests.bench.lake_history",
     Benchmark.DOCKER: "tests.bench.lifecycle",
 }
 

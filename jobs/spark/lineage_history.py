@@ -20,6 +20,7 @@ from jobs.spark.runtime import SettingError
 from jobs.spark.tables import Table
 from jobs.spark.transformations.job_reliability import job_reliability
 from jobs.spark.transformations.lineage_graph import graph_rows
+from jobs.spark.transformations.lineage_reach import column_reach, dataset_chains
 from lineage.events.timestamps import parse_time
 from lineagelab_spark import Lineage
 
@@ -44,6 +45,10 @@ def load(spark: SparkSession, at: int) -> None:
     )
     _write(spark, edges, tables.lineage_edges())
     _write(spark, columns, tables.lineage_column_edges())
+    tasks = spark.sparkContext.defaultParallelism
+    reach = column_reach(spark.table(tables.lineage_column_edges().name), tasks)
+    _write(spark, reach, tables.lineage_column_reach())
+    _write(spark, dataset_chains(spark.table(tables.lineage_edges().name)), tables.lineage_chains())
     _write(spark, events.transform(job_reliability), tables.lineage_job_reliability())
 
 

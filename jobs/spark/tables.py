@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import (
+    ArrayType,
     BooleanType,
     DateType,
     DecimalType,
@@ -19,7 +20,9 @@ from pyspark.sql.types import (
 
 from infra.namespaces import (
     TABLE_ENRICHED_ORDERS,
+    TABLE_LINEAGE_CHAINS,
     TABLE_LINEAGE_COLUMN_EDGES,
+    TABLE_LINEAGE_COLUMN_REACH,
     TABLE_LINEAGE_EDGES,
     TABLE_LINEAGE_JOB_RELIABILITY,
     TABLE_ORDERS,
@@ -213,6 +216,23 @@ def lineage_column_edges(name: str = qualified_table_name(TABLE_LINEAGE_COLUMN_E
         *StructType().add("type", StringType()).add("subtype", StringType()).add("masking", BooleanType()),
     )
     return Table(name, StructType([*columns]), "bucket(4, job_name)")
+
+
+def lineage_column_reach(name: str = qualified_table_name(TABLE_LINEAGE_COLUMN_REACH)) -> Table:
+    """Return the table of all columns that a column depends on; `jobs` is the number of jobs between them."""
+    columns = (
+        *_named("output").add("output_field", StringType()),
+        *_named("input").add("input_field", StringType()),
+        *StructType().add("jobs", IntegerType()),
+    )
+    return Table(name, StructType([*columns]), "bucket(4, output_name)")
+
+
+def lineage_chains(name: str = qualified_table_name(TABLE_LINEAGE_CHAINS)) -> Table:
+    """Return the table of the longest chain of datasets and jobs that leads to each dataset."""
+    node = StructType().add("kind", StringType()).add("namespace", StringType()).add("name", StringType())
+    columns = _named("dataset").add("jobs", IntegerType()).add("chain", ArrayType(node))
+    return Table(name, columns, "bucket(4, dataset_name)")
 
 
 def lineage_job_reliability(name: str = qualified_table_name(TABLE_LINEAGE_JOB_RELIABILITY)) -> Table:

@@ -98,7 +98,10 @@ def test_graph_of_generated_histories(spark: SparkSession) -> None:
 def lake(spark: SparkSession) -> Iterator[SparkSession]:
     spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.lineage")
     yield spark
-    written = (tables.lineage_edges(), tables.lineage_column_edges(), tables.lineage_job_reliability())
+    written = (
+        *(tables.lineage_edges(), tables.lineage_column_edges(), tables.lineage_job_reliability()),
+        *(tables.lineage_column_reach(), tables.lineage_chains()),
+    )
     for name in (EVENTS, *(each.name for each in written)):
         spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
 
@@ -139,6 +142,16 @@ def test_the_tables_have_the_graph_as_of_a_time(lake: SparkSession) -> None:
         )
         for edge in (*export["columns"], *export["datasetColumns"])
     )
+    reach = lake.table(tables.lineage_column_reach().name).where("jobs = 1")
+    assert {
+        tuple(row) for row in reach.select("output_name", "output_field", "input_name", "input_field").collect()
+    } == {
+        (*(edge["output"]["name"], edge["output"]["field"]), *(edge["input"]["name"], edge["input"]["field"]))
+        for edge in export["columns"]
+    }
+    chains = lake.table(tables.lineage_chains().name).select("dataset_name", "jobs").collect()
+    assert {row["dataset_name"] for row in chains} == {edge["dataset"]["name"] for edge in export["edges"]}
+    assert max(row["jobs"] for row in chains) > 1
 
 
 def test_the_end_of_a_run_is_its_strongest_terminal_event(spark: SparkSession) -> None:
