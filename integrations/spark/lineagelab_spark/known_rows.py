@@ -6,12 +6,11 @@ however many plans led to the rows: iterative programs join checkpoints of check
 would double with each step.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from lineagelab_spark.expressions import Findings
-from lineagelab_spark.model import Column
 from lineagelab_spark.plan_columns import Leaf, PlanColumns
 
 SourceT = TypeVar("SourceT", bound=Hashable)
@@ -47,9 +46,10 @@ class SourcedColumns(Generic[SourceT]):
     columns: PlanColumns
     sources: tuple[SourceT, ...]
 
-    def _read(self) -> Iterator[tuple[int, tuple[SourceT, Leaf]]]:
-        leaves = zip(self.sources, self.columns.leaves, strict=True)
-        return ((at, (source, leaf)) for at, (source, leaf) in enumerate(leaves) if leaf.is_read)
+    def read(self) -> dict[int, tuple[SourceT, Leaf]]:
+        """Return the leaves that are read, and their sources, by ordinal."""
+        leaves = enumerate(zip(self.sources, self.columns.leaves, strict=True))
+        return {at: (source, leaf) for at, (source, leaf) in leaves if leaf.is_read}
 
 
 def known_rows(rows: Mapping[int, SourcedColumns[SourceT]]) -> tuple[KnownRows, tuple[SourceT, ...]]:
@@ -57,31 +57,25 @@ def known_rows(rows: Mapping[int, SourcedColumns[SourceT]]) -> tuple[KnownRows, 
 
     Leaves with the same columns of the same source are one, and those that are not read are left out.
     """
-    every = tuple(dict.fromkeys(leaf for known in _distinct(rows.values()) for _, leaf in known._read()))
-    places = {leaf: at for at, leaf in enumerate(every)}
+    # By identity: a self-join reads the same rows twice.
+    distinct = list({id(each): each for each in rows.values()}.values())
+    every = tuple(dict.fromkeys(leaf for known in distinct for leaf in known.read().values()))
+    places = {leaf: place for place, leaf in enumerate(every)}
     leaves = tuple(leaf for _, leaf in every)
-    made: dict[int, PlanColumns] = {}
-    for known in _distinct(rows.values()):
-        made[id(known)] = _renumbered(known.columns, {at: places[leaf] for at, leaf in known._read()}, leaves)
+    made = {
+        id(known): _renumbered(known.columns, {at: places[leaf] for at, leaf in known.read().items()}, leaves)
+        for known in distinct
+    }
     columns = {ordinal: made[id(known)] for ordinal, known in rows.items()}
     return KnownRows(leaves, columns), tuple(source for source, _ in every)
 
 
-def _distinct(rows: Iterable[SourcedColumns[SourceT]]) -> list[SourcedColumns[SourceT]]:
-    """Return the rows without repetitions of the same object: a self-join reads one checkpoint twice."""
-    return list({id(each): each for each in rows}.values())
-
-
 def _renumbered(columns: PlanColumns, places: Mapping[int, int], leaves: Sequence[Leaf]) -> PlanColumns:
     """Return columns whose edges refer to other leaves."""
-
-    def moved(column: Column) -> Column:
-        return column.with_leaves(places)
-
     used = set(places.values())
     return PlanColumns(
-        tuple(replace(each, column=moved(each.column)) for each in columns.output),
-        moved(columns.rows),
+        tuple(replace(each, column=each.column.with_leaves(places)) for each in columns.output),
+        columns.rows.with_leaves(places),
         tuple(replace(leaf, is_read=at in used) for at, leaf in enumerate(leaves)),
         Findings({replace(each, leaf=places[each.leaf]) for each in columns.findings.decodings}),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each column of a lineage graph depends on, over any number of jobs, and the longest chain to each dataset."""
+"""Columns that depend on each other over any number of jobs, and the longest chain of jobs to each dataset."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
