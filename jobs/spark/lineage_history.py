@@ -69,7 +69,7 @@ def _write(spark: SparkSession, frame: DataFrame, table: Table) -> None:
     frame.writeTo(table.name).overwrite(F.lit(True))
 
 
-def _time() -> int:
+def time_of_graph() -> int:
     """Return the time of the graph, ns.
 
     Raises:
@@ -88,7 +88,7 @@ def main() -> int:
     """Run the job; return the exit code of `jobs.spark.runtime.run`."""
 
     def prepare() -> runtime.Body:
-        at = _time()
+        at = time_of_graph()
 
         def body(spark: SparkSession, _: Lineage) -> None:
             load(spark, at)

@@ -32,6 +32,8 @@ from infra.namespaces import (
     MODELS_BUCKET,
     MODELS_NAMESPACE,
     POSTGRES_NAMESPACE,
+    TABLE_LINEAGE_CHAINS,
+    TABLE_LINEAGE_COLUMN_REACH,
     TABLE_LINEAGE_EDGES,
     TABLE_LINEAGE_EVENTS,
     TABLE_SUPPLIER_FEATURES,
@@ -236,6 +238,27 @@ def test_the_graph_of_the_events_in_the_lake_is_that_of_the_service(lab, replaye
     found = {tuple(row[name] for name in names) for row in rows}
     assert len(found) == len(rows)
     assert without_history(found) == without_history(before)
+
+
+def test_chains_and_reach_lead_from_postgres_to_the_statistics(lab):
+    """By the tables of the run of the test before."""
+    statistics = f"/{TABLE_SUPPLIER_STATS.replace('.', '/')}"
+    (chain,) = [row for row in lab.table(TABLE_LINEAGE_CHAINS).to_pylist() if f"/{row['dataset_name']}" == statistics]
+    nodes = [(node["kind"], node["name"]) for node in chain["chain"]]
+    assert [kind for kind, _ in nodes] == ["dataset", *["job", "dataset"] * chain["jobs"]]
+    assert chain["chain"][0]["namespace"] == POSTGRES_NAMESPACE
+    assert nodes.index(("dataset", TOPIC_ORDERS)) < len(nodes) - 3
+    reach = [row for row in lab.table(TABLE_LINEAGE_COLUMN_REACH).to_pylist() if row["output_field"] == "total_price"]
+    jobs = {row["input_field"]: row["jobs"] for row in reach if row["input_namespace"] == POSTGRES_NAMESPACE}
+    assert jobs["price"] >= 3
+
+
+def test_the_columns_of_the_history_are_known_themselves(lab):
+    """The job's table functions take and give columns; a column without edges would be a gap in the graph."""
+    for table in (TABLE_LINEAGE_EDGES, TABLE_LINEAGE_COLUMN_REACH, TABLE_LINEAGE_CHAINS):
+        written = table.replace(".", "/")
+        found = {edge["output"]["field"] for edge in lab.graph()["columns"] if edge["output"]["name"] == written}
+        assert found == set(lab.table(table).column_names), table
 
 
 def published(lab):

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from infra.namespaces import TABLE_LINEAGE_EVENTS, qualified_table_name
 from jobs.spark import lineage_history, tables
+from jobs.spark.runtime import SettingError
 from jobs.spark.transformations.job_reliability import job_reliability
 from jobs.spark.transformations.lineage_graph import graph_rows
 from lineage.egress.event_record import record_value
@@ -152,6 +153,12 @@ def test_the_tables_have_the_graph_as_of_a_time(lake: SparkSession) -> None:
     chains = lake.table(tables.lineage_chains().name).select("dataset_name", "jobs").collect()
     assert {row["dataset_name"] for row in chains} == {edge["dataset"]["name"] for edge in export["edges"]}
     assert max(row["jobs"] for row in chains) > 1
+
+
+def test_a_time_of_the_graph_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINEAGE_HISTORY_AT", "yesterday")
+    with pytest.raises(SettingError, match="environment variable LINEAGE_HISTORY_AT is 'yesterday'"):
+        lineage_history.time_of_graph()
 
 
 def test_the_end_of_a_run_is_its_strongest_terminal_event(spark: SparkSession) -> None:
