@@ -4,7 +4,8 @@
 The searches are those of `graph_search`, in table functions: each has all edges in its memory, some 200 bytes per edge.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cached_property, reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, Row
@@ -16,46 +17,45 @@ from jobs.spark.transformations.graph_search import reached
 
 
 class _Search:
-    """Table function over edges: takes all of them before it starts."""
+    """Table function over the edges of a graph, then the nodes that are asked for.
+
+    What a call returns is in memory as a whole, in Python and in the JVM: one call per node keeps that small.
+    """
 
     def __init__(self) -> None:
-        self._links: dict[Any, set[Any]] = {}
+        self._links: dict[Hashable, set[Hashable]] = {}
 
-    def add(self, row: Row) -> None:
-        """Add an edge."""
-        self._links.setdefault(row["source"], set()).add(row["target"])
+    def eval(self, row: Row) -> Iterator[tuple[object, ...]]:
+        """Add an edge, or yield what is found for a node."""
+        if row["is_asked"]:
+            yield from self.found(row["source"])
+        else:
+            self._links.setdefault(row["source"], set()).add(row["target"])
+
+    def found(self, node: Hashable) -> Iterable[tuple[object, ...]]:
+        """Return the rows for a node, once all edges are known."""
+        raise NotImplementedError
 
 
 class _Closure(_Search):
-    """Searches from each of the partition's own nodes."""
+    """Search from each node."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._starts: set[Any] = set()
-
-    def eval(self, row: Row) -> None:
-        """Add an edge."""
-        self.add(row)
-        if row["is_own"]:
-            self._starts.add(row["source"])
-
-    def terminate(self) -> Iterator[tuple[Any, Any, int]]:
-        """Yield the pairs."""
-        for start in self._starts:
-            for target, steps in reached(self._links, start).items():
-                yield start, target, steps
+    def found(self, node: Hashable) -> Iterable[tuple[object, ...]]:
+        """Return the pairs with the nodes that are reached."""
+        return ((node, target, steps) for target, steps in reached(self._links, node).items())
 
 
 class _Chains(_Search):
-    """Searches the whole graph."""
+    """Search in the whole graph."""
 
-    def eval(self, row: Row) -> None:
-        """Add an edge."""
-        self.add(row)
+    def found(self, node: Hashable) -> Iterable[tuple[object, ...]]:
+        """Return the chain that ends at a node; none for those in a cycle that another one names."""
+        chain = self._chains.get(node)
+        return () if chain is None else ((node, chain),)
 
-    def terminate(self) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-        """Yield the chains."""
-        yield from chains_of(self._links).items()
+    @cached_property
+    def _chains(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        return chains_of(self._links)
 
 
 def closure(edges: DataFrame, partitions: int) -> DataFrame:
@@ -69,12 +69,14 @@ def closure(edges: DataFrame, partitions: int) -> DataFrame:
         `source`, `target`, `steps` (edges of the shortest path).
     """
     copies = edges.sparkSession.range(partitions).select(F.col("id").alias("partition"))
-    is_own = F.pmod(F.xxhash64("source"), F.lit(partitions)) == F.col("partition")
-    given = edges.select("source", "target").crossJoin(F.broadcast(copies)).withColumn("is_own", is_own)
+    given = _edges(edges).crossJoin(F.broadcast(copies))
+    own = F.pmod(F.xxhash64("source"), F.lit(partitions)).alias("partition")
+    starts = _asked(edges, "source").select("*", own)
     node = edges.schema["source"].dataType
     made = StructType().add("source", node).add("target", node).add("steps", IntegerType())
     search: Any = F.udtf(_Closure, returnType=made, useArrow=False)
-    pairs: DataFrame = search(given.asTable().partitionBy("partition"))
+    rows = given.unionByName(starts).asTable()
+    pairs: DataFrame = search(rows.partitionBy("partition").orderBy("is_asked"))
     return pairs
 
 
@@ -93,5 +95,19 @@ def longest_chains(edges: DataFrame) -> DataFrame:
     node = edges.schema["source"].dataType
     made = StructType().add("node", node).add("chain", ArrayType(node))
     search: Any = F.udtf(_Chains, returnType=made, useArrow=False)
-    chains: DataFrame = search(edges.select("source", "target").asTable().withSinglePartition())
+    rows = _edges(edges).unionByName(_asked(edges, "source", "target")).asTable()
+    chains: DataFrame = search(rows.withSinglePartition().orderBy("is_asked"))
     return chains
+
+
+def _edges(edges: DataFrame) -> DataFrame:
+    return edges.select("source", "target", F.lit(False).alias("is_asked"))
+
+
+def _asked(edges: DataFrame, *roles: str) -> DataFrame:
+    """Return the nodes that have one of the roles in an edge."""
+    nodes = [edges.select(F.col(role).alias("source")) for role in roles]
+    every = reduce(DataFrame.unionByName, nodes).distinct()
+    return every.select(
+        "source", F.lit(None).cast(edges.schema["target"].dataType).alias("target"), F.lit(True).alias("is_asked")
+    )
