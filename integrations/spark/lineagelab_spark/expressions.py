@@ -136,6 +136,12 @@ def _sorted_elements(scope: Scope, expression: Node) -> Column:
     )
 
 
+def _user_function(scope: Scope, expression: Node) -> Column:
+    """Return the result of code outside Spark: it depends on all arguments, and so does each of its fields."""
+    value = scope.arguments(expression).transformed(Subtype.TRANSFORMATION)
+    return of_shape(value, spark_shape(expression.fields.get("dataType")))
+
+
 def _struct_field(scope: Scope, expression: Node) -> Column:
     """Return a struct's field; `.*` omits the name, which then comes from the attribute's type."""
     (struct,) = expression.children
@@ -372,7 +378,7 @@ def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...],
     source = _encoded_source(encoded)
     is_json_value = expression.children[0].kind == "GetJsonObject"
     if source is None or encoded.unknown or (source.path and not (is_json_value and source.decoded)):
-        return _of_shape(encoded.transformed(Subtype.TRANSFORMATION), shape)
+        return of_shape(encoded.transformed(Subtype.TRANSFORMATION), shape)
     if not source.path:
         scope.findings.decodings.add(Decoding(source.leaf, source.column, types, byte_ranges.first_byte(source)))
     return Column.struct(
@@ -381,11 +387,11 @@ def _decoded(scope: Scope, expression: Node, types: tuple[tuple[str, str], ...],
     )
 
 
-def _of_shape(value: Column, shape: Shape) -> Column:
+def of_shape(value: Column, shape: Shape) -> Column:
     """Return a struct in which every field has the same edges."""
     if shape is None:
         return value
-    return replace(value, fields=tuple((name, _of_shape(value, inner)) for name, inner in shape))
+    return replace(value, fields=tuple((name, of_shape(value, inner)) for name, inner in shape))
 
 
 _RULES: dict[str, Callable[[Scope, Node], Column]] = {
@@ -404,6 +410,9 @@ _RULES: dict[str, Callable[[Scope, Node], Column]] = {
     "ListAgg": _ordered_list,
     "PivotFirst": _pivoted,
     "NamedLambdaVariable": _lambda_variable,
+    "PythonUDF": _user_function,
+    "PythonUDAF": _user_function,
+    "ScalaUDF": _user_function,
     "GetStructField": _struct_field,
     "GetArrayStructFields": _field_of_each,
     "CreateNamedStruct": _named_struct,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from lineagelab_spark.datatypes import spark_shape, spark_type
-from lineagelab_spark.expressions import SUBQUERIES, Findings, Scope
+from lineagelab_spark.expressions import SUBQUERIES, Findings, Scope, of_shape
 from lineagelab_spark.known_rows import NO_KNOWN_ROWS, KnownRows
 from lineagelab_spark.model import Column, Edge, Origin, Subtype, union
 from lineagelab_spark.plan_columns import Attribute, Attributes, Leaf, PlanColumns
@@ -85,6 +85,8 @@ _EXPLODING = frozenset({"Explode", "PosExplode", "Inline"})
 
 _CONSTANT_SIZE = frozenset({"CreateArray", "CreateMap"})
 """Arguments of these generators with a constant number of elements."""
+
+_TABLE_FUNCTION = "PythonUDTF"
 
 _MERGE_CLAUSES = ("matchedInstructions", "notMatchedInstructions", "notMatchedBySourceInstructions")
 
@@ -245,17 +247,20 @@ class _Operators:
         (generator,) = node.expressions("generator")
         attributes = node.expressions("generatorOutput")
         scope = self._scope(child)
-        made = self._generated(scope, generator, len(attributes))
+        made = self._generated(scope, generator, attributes)
         if _has_variable_size(generator):
             self._add_row_edges(scope, generator.children, Subtype.JOIN)
         return child + _at_positions(attributes, made)
 
-    def _generated(self, scope: Scope, generator: Node, width: int) -> list[Column]:
+    def _generated(self, scope: Scope, generator: Node, attributes: tuple[Node, ...]) -> list[Column]:
         """Return the output columns of a generator.
+
+        Those of a user's table function depend on everything that goes in.
 
         Several output columns derive from different arguments or fields. The mapping is known for structs with tracked
         fields, and for an array or map that is an unmodified source column.
         """
+        width = len(attributes)
         if generator.kind == "PosExplode" and generator.children[0].kind == "CreateArray" and width == 2:
             return [Column(), scope.column(generator.children[0]).transformed_values(Subtype.TRANSFORMATION)]
         if generator.kind in {"Explode", "PosExplode"} and generator.children[0].kind == "CreateMap":
@@ -268,6 +273,8 @@ class _Operators:
         if generator.kind == "Explode" and width == 1:
             return [source]
         plain = source.transformed(Subtype.TRANSFORMATION)
+        if generator.kind == _TABLE_FUNCTION:
+            return [of_shape(plain, spark_shape(each.fields.get("dataType"))) for each in attributes]
         whole = generator.kind in {"Explode", "PosExplode"} and scope.column(generator.children[0]).is_source
         if generator.kind == "PosExplode" and width == 2:
             return [plain if whole else plain.because(generator.kind), source]

@@ -2,6 +2,8 @@
 """Lineage of live frames, analysed by the pinned Spark version."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession, Window
@@ -268,6 +270,40 @@ def test_generators_higher_order_and_python_functions(sales: DataFrame) -> None:
         "t": {"amount TRANSFORMATION", "price TRANSFORMATION"},
         "u": {"id TRANSFORMATION"},
     }
+
+
+def test_fields_of_a_python_functions_result_depend_on_all_arguments(sales: DataFrame) -> None:
+    """Spark does not see which field comes from which argument, as it does not see how a plain result is made."""
+    parts = F.udf(lambda text, number: [(text, (number,))], "array<struct<a: string, b: struct<c: int>>>")
+    made = parts("id", "price")
+    both = {"id TRANSFORMATION", "price TRANSFORMATION"}
+    for frame, names in (
+        (sales.select(made[0].a.alias("a"), made[0].b.c.alias("c")), "ac"),
+        (sales.select(F.inline(made)), "ab"),
+        (sales.select(F.explode(made).alias("e")).select("e.b.c"), "c"),
+    ):
+        lineage = lineage_dsl.of(frame)
+        assert columns(lineage) == dict.fromkeys(names, both)
+        assert lineage.unknown == frozenset()
+
+
+class _Pairs:
+    def eval(self, *values: object) -> Iterator[tuple[object, tuple[object]]]:
+        yield values[0], (values[0],)
+
+
+def test_columns_of_a_table_function_depend_on_everything_that_goes_in(sales: DataFrame) -> None:
+    pairs: Any = F.udtf(_Pairs, returnType="a string, b struct<c: string>", useArrow=False)
+    every = sales.select("id", "price").asTable().withSinglePartition().orderBy("price")
+    whole = lineage_dsl.of(pairs(every).select("a", "b.c"))
+    assert whole.unknown == frozenset()
+    for found in columns(whole).values():
+        assert {text.split(" ")[0] for text in found if not text.endswith("SORT")} == {"id", "price"}
+    sales.createOrReplaceTempView("sales")
+    sales.sparkSession.udtf.register("pairs", pairs)
+    each = lineage_dsl.of(sales.sparkSession.sql("SELECT id, p.b.c AS c FROM sales, LATERAL pairs(supplier) p"))
+    assert columns(each) == {"id": {"id IDENTITY"}, "c": {"supplier TRANSFORMATION"}}
+    assert each.unknown == frozenset()
 
 
 def test_time_windows(spark: SparkSession) -> None:
