@@ -35,8 +35,7 @@ _COLUMN_EDGE = f"struct<job: {_NODE}, output: {_NODE}, input: {_NODE}, type: str
 def load(spark: SparkSession, at: int) -> None:
     """Write the tables from the events of time `at` (ns) and before."""
     events = spark.table(qualified_table_name(TABLE_LINEAGE_EVENTS)).where(F.col("effective_ns") <= at)
-    partitions = events.count() // EVENTS_PER_PARTITION + 1
-    rows = graph_rows(events, max(partitions, spark.sparkContext.defaultParallelism)).persist()
+    rows = graph_rows(events, graph_partitions(spark, events.count())).persist()
     edges = _parsed(rows, ["edges"], _EDGE).select(*_names("job"), "direction", *_names("dataset"))
     columns = _parsed(rows, ["columns", "datasetColumns"], _COLUMN_EDGE).select(
         *_names("job"),
@@ -50,6 +49,11 @@ def load(spark: SparkSession, at: int) -> None:
     _write(spark, reach, tables.lineage_column_reach())
     _write(spark, dataset_chains(spark.table(tables.lineage_edges().name)), tables.lineage_chains())
     _write(spark, events.transform(job_reliability), tables.lineage_job_reliability())
+
+
+def graph_partitions(spark: SparkSession, events: int) -> int:
+    """Return the number of partitions in which a number of events is folded: at least one per core."""
+    return max(events // EVENTS_PER_PARTITION + 1, spark.sparkContext.defaultParallelism)
 
 
 def _parsed(rows: DataFrame, kinds: list[str], schema: str) -> DataFrame:

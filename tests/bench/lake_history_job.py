@@ -14,6 +14,7 @@ import time
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.spark.lineage_history import graph_partitions
 from jobs.spark.transformations.lineage_graph import graph_rows
 from jobs.spark.transformations.lineage_reach import column_reach, dataset_chains
 
@@ -63,7 +64,7 @@ def dataset_edges(spark: SparkSession, size: int) -> DataFrame:
 def work(spark: SparkSession, kind: str, folder: str, size: int) -> DataFrame:
     """Return the frame to compute."""
     if kind == "graph":
-        return graph_rows(spark.read.parquet(folder), max(spark.sparkContext.defaultParallelism, size // 20_000 + 1))
+        return graph_rows(spark.read.parquet(folder), graph_partitions(spark, size))
     if kind == "reach":
         return column_reach(column_edges(spark, size), spark.sparkContext.defaultParallelism)
     return dataset_chains(dataset_edges(spark, size))

@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lineagelab_spark.datasets import Source
 from lineagelab_spark.frames import FramePlan
 from lineagelab_spark.java import JavaObject, kind_of
 from lineagelab_spark.known_rows import SourcedColumns, known_rows
@@ -32,7 +31,7 @@ class _StoredRows:
 
     next_rdd: int
     output: tuple[int, ...]
-    made: SourcedColumns[Source]
+    made: SourcedColumns
 
 
 class Checkpoints:
@@ -50,7 +49,7 @@ class Checkpoints:
         """
         self._stored.append(_StoredRows(next_rdd, output_ids(analysed), self.derive(plan, leaves)))
 
-    def derive(self, plan: FramePlan, leaves: Iterable[JavaObject]) -> SourcedColumns[Source]:
+    def derive(self, plan: FramePlan, leaves: Iterable[JavaObject]) -> SourcedColumns:
         """Derive the columns of a plan down to sources, through the checkpoints that its leaves read.
 
         Raises:

@@ -6,14 +6,12 @@ however many plans led to the rows: iterative programs join checkpoints of check
 would double with each step.
 """
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
 
+from lineagelab_spark.datasets import Source
 from lineagelab_spark.expressions import Findings
 from lineagelab_spark.plan_columns import Leaf, PlanColumns
-
-SourceT = TypeVar("SourceT", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -40,19 +38,19 @@ NO_KNOWN_ROWS = KnownRows()
 
 
 @dataclass(frozen=True)
-class SourcedColumns(Generic[SourceT]):
+class SourcedColumns:
     """Columns of a plan, and the source of each of its leaves."""
 
     columns: PlanColumns
-    sources: tuple[SourceT, ...]
+    sources: tuple[Source, ...]
 
-    def read(self) -> dict[int, tuple[SourceT, Leaf]]:
+    def read(self) -> dict[int, tuple[Source, Leaf]]:
         """Return the leaves that are read, and their sources, by ordinal."""
         leaves = enumerate(zip(self.sources, self.columns.leaves, strict=True))
         return {at: (source, leaf) for at, (source, leaf) in leaves if leaf.is_read}
 
 
-def known_rows(rows: Mapping[int, SourcedColumns[SourceT]]) -> tuple[KnownRows, tuple[SourceT, ...]]:
+def known_rows(rows: Mapping[int, SourcedColumns]) -> tuple[KnownRows, tuple[Source, ...]]:
     """Return what is known of the rows of leaves, and the sources of its own leaves.
 
     Leaves with the same columns of the same source are one, and those that are not read are left out.

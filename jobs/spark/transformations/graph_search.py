@@ -32,7 +32,9 @@ def longest_chains(links: Links[Node]) -> dict[Node, tuple[Node, ...]]:
     """
     # A component is complete before those that lead to it, so the reverse is the order of the edges.
     components = list(_components(links))[::-1]
-    names = {node: name for component in components for name in (min(component),) for node in component}
+    names: dict[Node, Node] = {}
+    for component in components:
+        names |= dict.fromkeys(component, min(component))
     chains: dict[Node, tuple[Node, ...]] = {}
     for component in components:
         name = names[component[0]]

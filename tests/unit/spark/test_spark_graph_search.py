@@ -9,7 +9,7 @@ import pytest
 from jobs.spark.transformations.graph_search import longest_chains, reached
 
 SEEDS = range(300)
-"""Of random graphs; odd ones have no cycles but loops."""
+"""Seeds of random graphs. Graphs of odd seeds have no cycles except loops."""
 
 
 def random_edges(seed):

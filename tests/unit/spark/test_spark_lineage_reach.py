@@ -24,7 +24,7 @@ def chains(frame):
 
 
 def test_the_longest_chain_of_each_dataset(spark):
-    """Of several ways the longest; a job that reads its own table, and a cycle of jobs, are one step."""
+    """The longest of several ways counts; a job that reads its own table, and a cycle of jobs, are one step."""
     found = chains(
         dataset_chains(
             edges(
