@@ -5,6 +5,7 @@ An archive is a tar.gz, or the only .txz inside a jar (native programs, one jar 
 """
 
 import gzip
+import os
 import shutil
 import tarfile
 import zipfile
@@ -64,6 +65,35 @@ def unpack(file: Path, folder: Path) -> None:
         raise ArtifactError(attempt, str(error), _REMEDY) from error
 
 
+def unpack_kept(file: Path, kept: Iterable[str], aside: Path, folder: Path) -> None:
+    """Unpack a tar.gz with one top-level folder, and move folders below it to the same paths in `folder`.
+
+    Everything is unpacked first, as a file that is kept may be a hard link to one that is not.
+
+    Args:
+        file: the archive.
+        kept: paths of folders below the top-level folder.
+        aside: empty folder for the whole archive.
+        folder: destination.
+
+    Raises:
+        ArtifactError: the archive cannot be unpacked, or lacks one of the folders.
+    """
+    unpack(file, aside)
+    attempt = f"Unpacking {file.name}"
+    tops = list(aside.iterdir())
+    for name in kept:
+        found = [top / name for top in tops if (top / name).is_dir()]
+        if len(found) != 1:
+            raise ArtifactError(
+                attempt,
+                f"the archive contains {len(found)} folders {name}",
+                "correct `kept` of the component in infra/toolchain/pins.py",
+            )
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        found[0].rename(folder / name)
+
+
 def unpack_selected(file: Path, selected: Mapping[str, str], folder: Path) -> None:
     """Unpack selected paths of a tar.gz with one top-level folder into folders of `folder`. Raises ArtifactError.
 
@@ -119,14 +149,23 @@ def _extract_member(
     tar: tarfile.TarFile, member: tarfile.TarInfo, name: PurePosixPath, folder: Path, attempt: str
 ) -> None:
     """Extract a member of an archive to `name` in `folder`."""
-    target = name.parent / member.linkname if member.issym() else name
+    target = name.parent / member.linkname if member.issym() else PurePosixPath(member.linkname or name)
     if any(path.is_absolute() or ".." in path.parts for path in (name, target)):
         raise ArtifactError(attempt, f"the path {member.name} is outside the target folder", "do not use this file")
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     if member.issym():
         path.symlink_to(member.linkname)
+    elif member.islnk():
+        _link(folder / target, path, attempt)
     elif member.isfile() and (content := tar.extractfile(member)):
         with content, path.open("wb") as file:
             shutil.copyfileobj(content, file)
         path.chmod(0o755 if member.mode & 0o100 else 0o644)
+
+
+def _link(target: Path, path: Path, attempt: str) -> None:
+    try:
+        os.link(target, path)
+    except FileNotFoundError as error:
+        raise ArtifactError(attempt, f"{path.name} is a link to a file that is not extracted", _REMEDY) from error

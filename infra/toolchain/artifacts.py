@@ -38,8 +38,8 @@ from lineage.checks import schema_files
 
 MAVEN_REACTOR = Path(__file__).resolve().parents[2] / "components"
 PAGE_PROJECT = MAVEN_REACTOR.parent / "page"
-PACKAGED_JAVA = 21
-"""Release of the Java runtime in the virtual environment `java21`."""
+PACKAGED_JAVA = {21: venvs.JAVA_21, 25: venvs.JAVA_25}
+"""Releases of Java whose runtime is a package of a virtual environment."""
 
 _SETUP_REMEDY = "run `bin/lab setup`"
 
@@ -177,16 +177,16 @@ class Artifacts:
     def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
         """Return the `java` executable of a release.
 
-        Release 17 is the JDK of the machine (17 or newer), 21 the packaged runtime; any other one must be on the
-        machine (`prerequisites.find_java_release`).
+        Release 17 is the JDK of the machine (17 or newer), those of `PACKAGED_JAVA` are packaged; any other one must be
+        on the machine (`prerequisites.find_java_release`).
 
         Raises:
             ArtifactError: the release is not installed.
         """
         if runtime == pins.MINIMUM_JDK[0]:
             return prerequisites.find_jdk().executable
-        if runtime == PACKAGED_JAVA:
-            return venvs.java_executable(self._installed_folder(self._environment_spec(venvs.JAVA_21.name)))
+        if packaged := PACKAGED_JAVA.get(runtime):
+            return venvs.java_executable(self._installed_folder(self._environment_spec(packaged.name)))
         return prerequisites.find_java_release(runtime).executable
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:

@@ -75,7 +75,7 @@ class ComponentInstaller:
                 spec = specs[component.name]
                 wanted = pins.COMPONENTS[spec.name]
                 if isinstance(wanted, pins.ArchiveComponent):
-                    results.append(self._install_archive(maven, spec, resolved[spec.name], started))
+                    results.append(self._install_archive(maven, spec, wanted, resolved[spec.name], started))
                 elif isinstance(wanted, pins.DistributionComponent):
                     results.append(self._install_distribution(maven, spec, wanted, resolved[spec.name]))
                 else:
@@ -106,12 +106,20 @@ class ComponentInstaller:
         return _report_done(self.progress, spec, manifest, started)
 
     def _install_archive(
-        self, maven: Maven, spec: ArtifactSpec, resolved: ResolvedJars, started: float
+        self,
+        maven: Maven,
+        spec: ArtifactSpec,
+        component: pins.ArchiveComponent,
+        resolved: ResolvedJars,
+        started: float,
     ) -> InstalledArtifact:
         maven.verify(spec.name, resolved)
-        with self.cache.staging(f"{spec.name} programs") as staged:
+        with self.cache.staging(f"{spec.name} programs") as staged, self.cache.staging(f"{spec.name} archive") as aside:
             for jar in resolved.jars:
-                archives.unpack(jar, staged)
+                if component.kept:
+                    archives.unpack_kept(jar, component.kept, aside, staged)
+                else:
+                    archives.unpack(jar, staged)
             manifest = manifests.create(staged, spec.key, f"{', '.join(jar.stem for jar in resolved.jars)} from Maven")
             self.cache.publish(staged, spec.folder, manifest)
         return _report_done(self.progress, spec, manifest, started)

@@ -44,7 +44,7 @@ class MavenComponent:
     Attributes:
         name: name of the component.
         coordinates: `group:artifact:version`, or `group:artifact:version:classifier:extension` for other files than
-            plain jars.
+            plain jars; the classifier may be empty.
         transitive: include dependencies; False if they are on the class path of the program that loads the jars.
         exclusions: excluded dependencies, `group:artifact`.
         optional: not every registry has the component. The lab works without it; if it has no lock, downloaded files
@@ -78,11 +78,15 @@ class ProjectComponent:
 class ArchiveComponent:
     """Self-contained program that a Maven registry publishes as an archive.
 
-    `coordinates` maps a platform (`cache.platform_tag`) to its archive, or `ANY_PLATFORM` to the archive for all.
+    Attributes:
+        name: name of the component.
+        coordinates: platform (`cache.platform_tag`) -> its archive, or `ANY_PLATFORM` -> the archive for all.
+        kept: folders below the archive's top-level folder that become the component; empty for the whole archive.
     """
 
     name: str
     coordinates: Mapping[str, str]
+    kept: tuple[str, ...] = ()
 
     def coordinate(self, platform: str) -> str | None:
         """Return the archive for a platform; None if there is none."""
@@ -169,6 +173,13 @@ DEBEZIUM_POSTGRES = ArchiveComponent(
 APICURIO_REGISTRY = ArchiveComponent(
     name="apicurio-registry",
     coordinates={ANY_PLATFORM: "io.apicurio:apicurio-registry-app:3.3.3:all:tar.gz"},
+)
+
+# The newest release on Maven Central. Its plugins are hard links to one copy of each jar.
+TRINO = ArchiveComponent(
+    name="trino",
+    coordinates={ANY_PLATFORM: "io.trino:trino-server:476::tar.gz"},
+    kept=("lib", "plugin/iceberg", "plugin/http-event-listener"),
 )
 
 SPARK = MavenComponent(
@@ -269,7 +280,7 @@ COMPONENTS: dict[str, Component] = {
     for component in (
         *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
-        *(FLINK, CONNECT_RESTARTS, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE),
+        *(FLINK, CONNECT_RESTARTS, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE, TRINO),
     )
 }
 

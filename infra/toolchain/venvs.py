@@ -12,7 +12,9 @@
 - `airflow` contains Airflow and drivers of Postgres; the setting `airflow` needs it.
 - `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
   likewise, so that PySpark is installed once.
-- `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK.
+- `trino` contains the parser of the lineage of Trino's queries; the setting `trino` needs it.
+- `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK; `java25`, of a newer
+  release, the setting `trino` needs.
 - `spark-3.5` and `spark-4.0` contain other releases of PySpark; only tests of the Spark integration create them.
 
 This module uses only the standard library, as it creates the environment of all other modules.
@@ -88,15 +90,20 @@ DASHBOARD = VirtualEnvironment("dashboard")
 QUALITY = VirtualEnvironment("quality")
 MODELS = VirtualEnvironment("models")
 AIRFLOW = VirtualEnvironment("airflow")
+TRINO = VirtualEnvironment("trino")
 JAVA_21 = VirtualEnvironment("java21")
+JAVA_25 = VirtualEnvironment("java25")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ALONE = (*OTHER_SPARKS, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW)
+ALONE = (*OTHER_SPARKS, JAVA_25, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, TRINO)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
 ENVIRONMENTS = {
     environment.name: environment
-    for environment in (KIT, SPARK, JAVA_21, SQL, CATALOG, TEST, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW)
+    for environment in (
+        *(KIT, SPARK, JAVA_21, JAVA_25, SQL, CATALOG, TEST),
+        *(DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, TRINO),
+    )
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from infra.toolchain import Artifacts, installers, pins
 from infra.toolchain import artifacts as artifacts_module
 from infra.toolchain import lock as locks
-from infra.toolchain.archives import check_builds, jars_of_all_platforms, platform_jar, unpack
+from infra.toolchain.archives import check_builds, jars_of_all_platforms, platform_jar, unpack, unpack_kept
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.manifest import sha256_of
@@ -18,11 +18,13 @@ from infra.toolchain.maven import Maven, ResolvedJars
 from infra.toolchain.process import Runner
 
 
-def member(name: str, content: bytes = b"", mode: int = 0o644, link: str = "") -> tuple[tarfile.TarInfo, bytes]:
+def member(
+    name: str, content: bytes = b"", mode: int = 0o644, link: str = "", hard: bool = False
+) -> tuple[tarfile.TarInfo, bytes]:
     info = tarfile.TarInfo(name)
     info.size, info.mode = len(content), mode
     if link:
-        info.type, info.linkname = tarfile.SYMTYPE, link
+        info.type, info.linkname = tarfile.LNKTYPE if hard else tarfile.SYMTYPE, link
     return info, content
 
 
@@ -65,6 +67,30 @@ def test_unpack_extracts_all_files_of_a_tar_gz(tmp_path: Path) -> None:
     assert (tmp_path / "out/lib/a.jar").read_bytes() == b"a"
 
 
+def test_hard_links_are_extracted_if_their_file_is(tmp_path: Path) -> None:
+    linked = member("app/b.jar", link="lib/a.jar", hard=True)
+    unpack(tar_of(tmp_path / "p.tar.gz", member("lib/a.jar", b"a"), linked), tmp_path / "out")
+    assert (tmp_path / "out/app/b.jar").read_bytes() == b"a"
+    with pytest.raises(ArtifactError, match=r"b\.jar is a link to a file that is not extracted"):
+        unpack(tar_of(tmp_path / "q.tar.gz", linked), tmp_path / "other")
+
+
+def test_kept_folders_have_the_files_that_they_link_to(tmp_path: Path) -> None:
+    archive = tar_of(
+        tmp_path / "p.tar.gz",
+        member("server-1/plugin/other/a.jar", b"a"),
+        member("server-1/plugin/kept/a.jar", link="server-1/plugin/other/a.jar", hard=True),
+        member("server-1/lib/b.jar", b"b"),
+        member("server-1/README", b"text"),
+    )
+    unpack_kept(archive, ("lib", "plugin/kept"), tmp_path / "aside", tmp_path / "out")
+    found = {path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert found == {"lib/b.jar", "plugin/kept/a.jar"}
+    assert (tmp_path / "out/plugin/kept/a.jar").read_bytes() == b"a"
+    with pytest.raises(ArtifactError, match="contains 0 folders missing"):
+        unpack_kept(archive, ("missing",), tmp_path / "aside2", tmp_path / "out2")
+
+
 def test_unpack_reports_an_invalid_or_truncated_tar_gz(tmp_path: Path) -> None:
     whole = tar_of(tmp_path / "p.tar.gz", member("a", os.urandom(100_000))).read_bytes()
     for broken in (b"text", whole[: len(whole) // 2], whole[:200] + b"\0" * 100 + whole[300:]):
@@ -75,7 +101,14 @@ def test_unpack_reports_an_invalid_or_truncated_tar_gz(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "bad",
-    [member("../out.txt", b"x"), member("/tmp/out.txt", b"x"), member("lib/a", link="../../x"), member("a", link="/x")],
+    [
+        member("../out.txt", b"x"),
+        member("/tmp/out.txt", b"x"),
+        member("lib/a", link="../../x"),
+        member("a", link="/x"),
+        member("a", link="../x", hard=True),
+        member("a", link="/etc/hostname", hard=True),
+    ],
 )
 def test_unpack_rejects_paths_outside_the_target_folder(tmp_path: Path, bad: tuple[tarfile.TarInfo, bytes]) -> None:
     with pytest.raises(ArtifactError, match="is outside the target folder"):

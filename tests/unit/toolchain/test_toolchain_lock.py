@@ -73,7 +73,8 @@ def test_committed_locks_contain_the_pinned_coordinates(name: str) -> None:
         assert set(component.coordinates) <= locked
         assert component.transitive or len(lock) == len(component.coordinates)
     if isinstance(component, pins.ArchiveComponent):
-        pinned = {text if text.count(":") == 4 else f"{text}:jar" for text in component.coordinates.values()}
+        coordinates = component.coordinates.values()
+        pinned = {text.replace("::", ":") if text.count(":") == 4 else f"{text}:jar" for text in coordinates}
         assert {str(coordinate) for coordinate in lock} == pinned
     if isinstance(component, pins.DistributionComponent):
         assert {f"{text}:jar" for text in component.jars.coordinates} == {str(coordinate) for coordinate in lock}

@@ -10,7 +10,7 @@ from pathlib import Path
 from infra.project import user_path
 from infra.targets.docker.images import wheels
 from infra.targets.revision import sources
-from infra.toolchain import Artifacts, class_data, venvs
+from infra.toolchain import Artifacts, class_data
 from infra.toolchain.artifacts import PACKAGED_JAVA
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.cache import hash_key, platform_tag
@@ -68,14 +68,13 @@ class Contents:
         return Content(f"bin/{name}", BINARIES[name].key, lambda: self.artifacts.binary(name))
 
     def java(self, runtime: int) -> Content:
-        """Return a Java runtime: the packaged one for release 21, else a self-contained JDK of this machine.
+        """Return a Java runtime: a packaged one (`PACKAGED_JAVA`), else a self-contained JDK of this machine.
 
         Raises:
             ArtifactError: the machine has no JDK of that release that can be copied into an image.
         """
-        if runtime == PACKAGED_JAVA:
-            key = venvs.JAVA_21.key
-            return Content(f"java/{runtime}", key, lambda: self.artifacts.java(runtime).parent.parent)
+        if packaged := PACKAGED_JAVA.get(runtime):
+            return Content(f"java/{runtime}", packaged.key, lambda: self.artifacts.java(runtime).parent.parent)
         jdk = find_java_release(runtime)
         _require_portable(jdk.home, runtime)
         key = hash_key(str(jdk.home), format_version(jdk.version), platform_tag())
