@@ -19,7 +19,11 @@ from lineagelab_sql.errors import UnsupportedSqlError
 from lineagelab_sql.relations import table_name
 from lineagelab_sql.scopes import Relation, Schemas, Scope
 
-DIALECT = "duckdb"
+DUCKDB, TRINO = "duckdb", "trino"
+"""Dialects, as SQLGlot names them."""
+
+_WRITTEN_KINDS = {DUCKDB: frozenset({"TABLE"}), TRINO: frozenset({"TABLE", "VIEW"})}
+"""Kinds of objects that CREATE ... AS and DROP change in the lake; DuckDB has views in its own catalog only."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +48,24 @@ class StatementLineage:
 class Statement:
     """One parsed statement."""
 
-    def __init__(self, tree: exp.Expr) -> None:
+    def __init__(self, tree: exp.Expr, dialect: str = DUCKDB) -> None:
         self.tree = tree
+        self._dialect = dialect
 
     @classmethod
-    def parse(cls, text: str, default: tuple[str, ...] = ()) -> "Statement":
-        """Parse one statement in DuckDB's dialect.
+    def parse(cls, text: str, default: tuple[str, ...] = (), dialect: str = DUCKDB) -> "Statement":
+        """Parse one statement.
 
         Args:
             text: of the statement.
             default: catalog and schema of tables that are named without them.
+            dialect: `DUCKDB` or `TRINO`.
 
         Raises:
             UnsupportedSqlError: the text is not one statement that SQLGlot can parse.
         """
         try:
-            trees = [tree for tree in sqlglot.parse(text, dialect=DIALECT) if tree is not None]
+            trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
         except SqlglotError as error:
             raise UnsupportedSqlError(f"the statement cannot be parsed: {_first_line(error)}") from error
         if len(trees) != 1 or isinstance(trees[0], exp.Command):
@@ -68,22 +74,22 @@ class Statement:
             missing = default[: 3 - len(table.parts)]
             for key, name in zip(("catalog", "db"), missing, strict=False):
                 table.set(key, exp.to_identifier(name))
-        return cls(trees[0])
+        return cls(trees[0], dialect)
 
     @cached_property
     def target(self) -> str:
-        """Table that the statement writes, empties or drops; empty for none."""
+        """Table or view that the statement writes, empties or drops; empty for none."""
         return table_name(self._target_table) if self._target_table is not None else ""
 
     @cached_property
     def _target_table(self) -> exp.Table | None:
-        tree = self.tree
+        tree, kinds = self.tree, _WRITTEN_KINDS[self._dialect]
         match tree:
             case exp.Drop():
-                found = tree.args.get("tables") if tree.args.get("kind") == "TABLE" else None
+                found = tree.args.get("tables") if tree.args.get("kind") in kinds else None
             case exp.TruncateTable():
                 found = tree.expressions
-            case exp.Create() if tree.kind != "TABLE" or tree.expression is None or _is_temporary(tree):
+            case exp.Create() if tree.kind not in kinds or tree.expression is None or _is_temporary(tree):
                 found = None
             case exp.Create() | exp.Insert() | exp.Update() | exp.Delete() | exp.Merge():
                 found = [tree.this.this if isinstance(tree.this, exp.Schema) else tree.this]
@@ -120,6 +126,12 @@ class Statement:
         """All tables that the statement names, without common table expressions."""
         return frozenset(map(table_name, _tables(self.tree, frozenset())))
 
+    @cached_property
+    def inputs(self) -> frozenset[str]:
+        """Tables that are read: the target only if the statement names it again."""
+        read = (table for table in _tables(self.tree, frozenset()) if table is not self._target_table)
+        return frozenset(map(table_name, read))
+
     def lineage(self, schemas: Schemas, output_columns: Sequence[str]) -> StatementLineage:
         """Return the lineage.
 
@@ -131,7 +143,7 @@ class Statement:
             return StatementLineage(self.target, frozenset())
         names = [column.lower() for column in output_columns]
         schemas = {table: {name.lower(): kind for name, kind in found.items()} for table, found in schemas.items()}
-        inputs = self._inputs() & frozenset(schemas)
+        inputs = self.inputs & frozenset(schemas)
         try:
             self._reject_missing(schemas)
             columns, rows = self._derive(schemas, names)
@@ -142,27 +154,22 @@ class Statement:
         return StatementLineage(self.target, inputs, known, _of_tables(rows, inputs))
 
     def _reject_missing(self, schemas: Schemas) -> None:
-        missing = sorted(self._inputs() - schemas.keys())
+        missing = sorted(self.inputs - schemas.keys())
         if missing:
             raise UnsupportedSqlError(f"{missing[0]} is not a table of a known catalog")
-
-    def _inputs(self) -> frozenset[str]:
-        """Return the tables that are read: the target only if the statement names it again."""
-        read = (table for table in _tables(self.tree, frozenset()) if table is not self._target_table)
-        return frozenset(map(table_name, read))
 
     def _derive(self, schemas: Schemas, names: Sequence[str]) -> tuple[Mapping[str, Dependencies], Dependencies]:
         match self.tree:
             case exp.Insert() | exp.Create():
                 return self._derive_insert(schemas, names)
             case exp.Update():
-                return _derive_update(self.tree, schemas)
+                return _derive_update(self.tree, schemas, self._dialect)
             case exp.Delete():
-                return _derive_delete(self.tree, schemas)
+                return _derive_delete(self.tree, schemas, self._dialect)
             case exp.Merge():
-                return _derive_merge(self.tree, schemas)
+                return _derive_merge(self.tree, schemas, self._dialect)
             case exp.Query():
-                relation = _derive_query(self.tree, schemas)
+                relation = _derive_query(self.tree, schemas, self._dialect)
                 return _by_position(relation, names), relation.rows
         raise UnsupportedSqlError(f"the statement {self.tree.key.upper()}")
 
@@ -175,7 +182,7 @@ class Statement:
         clause = self.tree.args.get("with_")
         if clause is not None:
             query.set("with_", clause.copy())
-        relation = _derive_query(query, schemas)
+        relation = _derive_query(query, schemas, self._dialect)
         if isinstance(self.tree, exp.Create):
             return _by_position(relation, names), relation.rows
         if self.tree.args.get("by_name"):
@@ -208,11 +215,11 @@ def _tables(node: exp.Expr, defined: frozenset[str]) -> Iterator[exp.Table]:
             yield from _tables(child, defined)
 
 
-def _derive_query(query: exp.Expr, schemas: Schemas) -> Relation:
-    return relations.derive(_qualified(query, schemas), Scope(schemas, relations.derive))
+def _derive_query(query: exp.Expr, schemas: Schemas, dialect: str) -> Relation:
+    return relations.derive(_qualified(query, schemas, dialect), Scope(schemas, relations.derive))
 
 
-def _qualified(query: exp.Expr, schemas: Schemas) -> exp.Expr:
+def _qualified(query: exp.Expr, schemas: Schemas, dialect: str) -> exp.Expr:
     nested: dict[str, object] = {}
     for table, columns in schemas.items():
         level = nested
@@ -220,7 +227,7 @@ def _qualified(query: exp.Expr, schemas: Schemas) -> exp.Expr:
         for parent in parents:
             level = level.setdefault(parent, {})  # type: ignore[assignment]
         level[last] = dict(columns)
-    return qualify(_with_wrapped_orders(query.copy()), schema=nested, dialect=DIALECT, quote_identifiers=False)
+    return qualify(_with_wrapped_orders(query.copy()), schema=nested, dialect=dialect, quote_identifiers=False)
 
 
 def _with_wrapped_orders(query: exp.Expr) -> exp.Expr:
@@ -240,18 +247,22 @@ def _by_position(relation: Relation, names: Sequence[str]) -> dict[str, Dependen
     return dict(zip(names, relation.columns.values(), strict=True))
 
 
-def _derive_update(tree: exp.Update, schemas: Schemas) -> tuple[Mapping[str, Dependencies], Dependencies]:
+def _derive_update(tree: exp.Update, schemas: Schemas, dialect: str) -> tuple[Mapping[str, Dependencies], Dependencies]:
     """Derive UPDATE from the query that computes the new values."""
     query = exp.Select(from_=exp.From(this=tree.this.copy()))
     if source := tree.args.get("from_"):
         query.append("joins", exp.Join(this=source.this.copy(), kind="CROSS"))
         for join in source.this.args.get("joins") or ():
             raise UnsupportedSqlError(f"{join.key} in UPDATE ... FROM")
-    return _assignments(query, tree.expressions, [tree.args.get("where")], schemas)
+    return _assignments(query, tree.expressions, [tree.args.get("where")], schemas, dialect)
 
 
 def _assignments(
-    query: exp.Select, assignments: Sequence[exp.Expr], conditions: Sequence[exp.Where | None], schemas: Schemas
+    query: exp.Select,
+    assignments: Sequence[exp.Expr],
+    conditions: Sequence[exp.Where | None],
+    schemas: Schemas,
+    dialect: str,
 ) -> tuple[Mapping[str, Dependencies], Dependencies]:
     values = {each.this.name.lower(): each.expression for each in assignments}
     projections = [exp.alias_(value.copy(), name) for name, value in values.items()]
@@ -259,18 +270,18 @@ def _assignments(
     for condition in conditions:
         if condition is not None:
             query.set("where", condition.copy())
-    relation = _derive_query(query, schemas)
+    relation = _derive_query(query, schemas, dialect)
     return _by_position(relation, list(values)) if values else {}, relation.rows
 
 
-def _derive_delete(tree: exp.Delete, schemas: Schemas) -> tuple[Mapping[str, Dependencies], Dependencies]:
+def _derive_delete(tree: exp.Delete, schemas: Schemas, dialect: str) -> tuple[Mapping[str, Dependencies], Dependencies]:
     query = exp.Select(from_=exp.From(this=tree.this.copy()))
     for source in tree.args.get("using") or ():
         query.append("joins", exp.Join(this=source.copy(), kind="CROSS"))
-    return _assignments(query, (), [tree.args.get("where")], schemas)
+    return _assignments(query, (), [tree.args.get("where")], schemas, dialect)
 
 
-def _derive_merge(tree: exp.Merge, schemas: Schemas) -> tuple[Mapping[str, Dependencies], Dependencies]:
+def _derive_merge(tree: exp.Merge, schemas: Schemas, dialect: str) -> tuple[Mapping[str, Dependencies], Dependencies]:
     """Derive MERGE as a join of target and source with one query for each WHEN."""
     if tree.args.get("using_cond"):
         raise UnsupportedSqlError("MERGE with USING columns")
@@ -282,14 +293,14 @@ def _derive_merge(tree: exp.Merge, schemas: Schemas) -> tuple[Mapping[str, Depen
         query.append("joins", exp.Join(this=source.copy(), on=tree.args["on"].copy()))
         condition = when.args.get("condition")
         where = exp.Where(this=condition) if condition is not None else None
-        found, decided = _assignments(query, list(_actions(when, target, source, schemas)), [where], schemas)
+        found, decided = _assignments(query, list(_actions(when, dialect)), [where], schemas, dialect)
         rows |= decided
         for name, dependencies in found.items():
             columns[name] = columns.get(name, NONE) | dependencies
     return columns, rows
 
 
-def _actions(when: exp.When, target: exp.Expr, source: exp.Expr, schemas: Schemas) -> Iterator[exp.Expr]:
+def _actions(when: exp.When, dialect: str) -> Iterator[exp.Expr]:
     """Yield the assignments of a WHEN clause as `column = value`."""
     then = when.args["then"]
     if isinstance(then, exp.Update):
@@ -304,7 +315,7 @@ def _actions(when: exp.When, target: exp.Expr, source: exp.Expr, schemas: Schema
         for name, value in zip(names, values, strict=True):
             yield exp.EQ(this=exp.column(name.name), expression=value)
     elif not (isinstance(then, exp.Var) and then.name.upper() in {"DELETE", "DO NOTHING"}):
-        raise UnsupportedSqlError(f"{then.sql(DIALECT)} in MERGE")
+        raise UnsupportedSqlError(f"{then.sql(dialect)} in MERGE")
 
 
 def _first_line(error: Exception) -> str:
