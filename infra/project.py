@@ -20,6 +20,7 @@ SOURCE_ROOTS = (
     "integrations/flink",
     "integrations/sql",
     "integrations/dbt",
+    "integrations/trino",
     "integrations/scikit_learn",
 )
 """Folders of the checkout that hold top-level Python packages; pyproject.toml repeats them for the tools."""

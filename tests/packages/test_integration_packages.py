@@ -67,7 +67,7 @@ def flink_environment(build_wheel, empty_environment):
     return environment
 
 
-@pytest.mark.parametrize("name", ["common", "spark", "flink", "sql", "dbt", "scikit_learn"])
+@pytest.mark.parametrize("name", ["common", "spark", "flink", "sql", "dbt", "trino", "scikit_learn"])
 def test_wheel_holds_the_package_and_the_version_of_the_repository(build_wheel, name):
     root = REPOSITORY / "integrations" / name
     with zipfile.ZipFile(build_wheel(f"integrations/{name}")) as archive:
@@ -173,3 +173,11 @@ with mock_aws():
     found = client.get_table(DatabaseName="sales", Name="orders")["Table"]
     print(found["Description"], found["Parameters"]["l.a"])
 """
+
+
+def test_the_receiver_of_trino_runs_from_its_wheel(build_wheel, empty_environment):
+    environment = empty_environment()
+    environment.install(*(build_wheel(f"integrations/{name}") for name in ("common", "sql", "trino")))
+    variables = {"TRINO_URL": "http://127.0.0.1:1", "TRINO_NAMESPACE": "trino://trino.example.org:8080"}
+    ended = environment.run("lineagelab-trino", "--data", "data", **variables)
+    assert (ended.returncode, ended.stderr) == (1, "lineagelab-trino: the variable OPENLINEAGE_URL is not set\n")

@@ -20,6 +20,7 @@ SCHEMAS = {
     "dataQualityAssertions": "1-1-0/DataQualityAssertionsDatasetFacet",
     "dataQualityMetrics": "1-0-3/DataQualityMetricsInputDatasetFacet",
     "errorMessage": "1-0-1/ErrorMessageRunFacet",
+    "externalQuery": "1-0-2/ExternalQueryRunFacet",
     "inputStatistics": "1-0-0/InputStatisticsInputDatasetFacet",
     "jobType": "2-0-4/JobTypeJobFacet",
     "lifecycleStateChange": "1-0-1/LifecycleStateChangeDatasetFacet",
