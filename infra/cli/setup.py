@@ -24,6 +24,7 @@ from infra.services.dashboard import settings as dashboard
 from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
 from infra.services.forecast import settings as forecast
+from infra.services.trino import settings as trino
 from infra.settings import Settings, known_keys
 from infra.targets.launch_script import check_unprivileged
 from infra.toolchain import Artifacts, class_data, page, prerequisites, venvs
@@ -45,6 +46,8 @@ OPTIONAL_ENVIRONMENTS: dict[str, Callable[[Settings], bool]] = {
     venvs.DASHBOARD.name: dashboard.included,
     venvs.DBT.name: dbt.included,
     venvs.MODELS.name: forecast.included,
+    venvs.TRINO.name: trino.included,
+    venvs.JAVA_25.name: trino.included,
 }
 """Virtual environment -> whether a lab with these settings needs it."""
 

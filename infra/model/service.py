@@ -49,7 +49,7 @@ class Python:
     args: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    environment: Literal["kit", "spark", "dbt", "dashboard", "models", "airflow"] = "kit"
+    environment: Literal["kit", "spark", "dbt", "dashboard", "models", "airflow", "trino"] = "kit"
     components: tuple[str, ...] = ()
     java: bool = False
 

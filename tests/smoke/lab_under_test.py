@@ -25,7 +25,7 @@ from infra.targets.local.supervisor import ROOT_VARIABLE, Supervisor
 from tests.smoke.hostile_environment import HostileEnvironment
 from tests.smoke.stores import PipelineStores
 from tests.stack.polling import until
-from tests.stack_files import SMOKE, stack_file
+from tests.stack_files import SMOKE, path_of, stack_file
 
 LOCAL_GRAPH = pytest.StashKey[dict]()
 """In the session's stash: the graph export of a local lab whose pipeline has run once."""
@@ -92,6 +92,27 @@ class LabUnderTest:
         finally:
             stopped = self.lab("stop", "shop")
         assert stopped.status == 0, stopped.text
+
+    @contextmanager
+    def with_settings(self, **settings: str) -> Iterator[None]:
+        """Add settings to the running lab, and remove them and their services on exit; the shop is stopped in both."""
+        file = path_of(self.stack)
+        configured = file.read_text()
+        lines = "".join(f"  lineage-lab:{key}: '{value}'\n" for key, value in settings.items())
+        try:
+            file.write_text(configured.replace("config:\n", f"config:\n{lines}", 1))
+            self._apply_settings()
+            yield
+        finally:
+            file.write_text(configured)
+            self._apply_settings()
+
+    def _apply_settings(self) -> None:
+        vars(self).pop("environment", None)
+        vars(self).pop("settings", None)
+        changed = self.lab("up")
+        stopped = self.lab("stop", "shop")
+        assert (changed.status, stopped.status) == (0, 0), changed.text + stopped.text
 
     @cached_property
     def environment(self) -> dict[str, str]:

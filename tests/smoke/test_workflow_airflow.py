@@ -15,7 +15,6 @@ from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT
 from jobs.airflow.orphans import COMMAND
 from tests.stack.polling import until
-from tests.stack_files import path_of
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
@@ -66,25 +65,14 @@ class Airflow:
 @pytest.fixture(scope="module")
 def airflow(lab):
     """Add Airflow to the running lab, with a workflow of its user; remove both afterwards."""
-    file = path_of(lab.stack)
-    configured = file.read_text()
     WORKFLOW.write_text(STEPS)
-    file.write_text(configured.replace("config:\n", "config:\n  lineage-lab:airflow: 'true'\n", 1))
-    vars(lab).pop("environment", None)
     try:
-        added = lab.lab("up")
-        assert added.status == 0, added.text
-        assert lab.lab("stop", "shop").status == 0
-        client = Airflow(lab.environment)
-        until(lambda: DAG in client.dags())
-        yield client
+        with lab.with_settings(airflow="true"):
+            client = Airflow(lab.environment)
+            until(lambda: DAG in client.dags())
+            yield client
     finally:
         WORKFLOW.unlink()
-        file.write_text(configured)
-        vars(lab).pop("environment", None)
-        removed = lab.lab("up")
-        lab.lab("stop", "shop")
-    assert removed.status == 0, removed.text
 
 
 @pytest.fixture(scope="module")

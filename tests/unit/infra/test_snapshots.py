@@ -29,6 +29,9 @@ def snapshots():
     made.add("local, dashboard", local_resources(dashboard), like="local")
     docker_dashboard = LabSettings(target="docker", port_offset=OFFSET, dashboard=True)
     made.add("docker, dashboard", docker_resources(docker_target(settings=docker_dashboard)), like="docker")
+    made.add("local, Trino", local_resources(LabSettings(port_offset=OFFSET, trino=True)), like="local")
+    docker_trino = LabSettings(target="docker", port_offset=OFFSET, trino=True)
+    made.add("docker, Trino", docker_resources(docker_target(settings=docker_trino)), like="docker")
     return made.finish()
 
 
