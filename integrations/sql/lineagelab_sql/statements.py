@@ -22,6 +22,9 @@ from lineagelab_sql.scopes import Relation, Schemas, Scope
 DUCKDB, TRINO = "duckdb", "trino"
 """Dialects, as SQLGlot names them."""
 
+TOO_DEEP = "its expressions are nested too deeply"
+"""Reason for generated statements, such as a sum of thousands of terms."""
+
 _WRITTEN_KINDS = {DUCKDB: frozenset({"TABLE"}), TRINO: frozenset({"TABLE", "VIEW"})}
 """Kinds of objects that CREATE ... AS and DROP change in the lake; DuckDB has views in its own catalog only."""
 
@@ -68,9 +71,15 @@ class Statement:
             trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
         except SqlglotError as error:
             raise UnsupportedSqlError(f"the statement cannot be parsed: {_first_line(error)}") from error
+        except RecursionError as error:
+            raise UnsupportedSqlError(f"the statement cannot be parsed: {TOO_DEEP}") from error
         if len(trees) != 1 or isinstance(trees[0], exp.Command):
             raise UnsupportedSqlError("the statement cannot be parsed")
-        for table in _tables(trees[0], frozenset()):
+        try:
+            named = list(_tables(trees[0], frozenset()))
+        except RecursionError as error:
+            raise UnsupportedSqlError(TOO_DEEP) from error
+        for table in named:
             missing = default[: 3 - len(table.parts)]
             for key, name in zip(("catalog", "db"), missing, strict=False):
                 table.set(key, exp.to_identifier(name))
@@ -149,6 +158,8 @@ class Statement:
             columns, rows = self._derive(schemas, names)
         except (UnsupportedSqlError, SqlglotError) as error:
             return StatementLineage(self.target, inputs, unknown=dict.fromkeys(names, _first_line(error)))
+        except RecursionError:
+            return StatementLineage(self.target, inputs, unknown=dict.fromkeys(names, TOO_DEEP))
         # What an UPDATE, DELETE or MERGE reads of the table that it changes is no input.
         known = {name: _of_tables(each, inputs) for name, each in columns.items()}
         return StatementLineage(self.target, inputs, known, _of_tables(rows, inputs))

@@ -24,6 +24,9 @@ MAX_ENDED = 10_000
 LOST_SECONDS = 120.0
 """Seconds after the end of a query until its last event counts as lost; the listener repeats its requests."""
 
+GONE_SECONDS = 20.0
+"""The same if Trino no longer knows the query: its last event may be on the way."""
+
 GONE_MESSAGE = "Trino no longer knows the query: its coordinator was stopped"
 
 
@@ -105,7 +108,7 @@ class QueryReporter:
             if state not in {GONE, FINISHED, FAILED}:
                 continue
             since = self._final_since.setdefault(query_id, time.monotonic())
-            if state == GONE or time.monotonic() - since >= LOST_SECONDS:
+            if time.monotonic() - since >= (GONE_SECONDS if state == GONE else LOST_SECONDS):
                 self._end_lost(query_id, state)
 
     def _end_lost(self, query_id: str, state: str) -> None:

@@ -220,6 +220,17 @@ def test_a_statement_without_columns_of_the_engine_has_unknown_ones():
     assert output["facets"]["columnLineage"]["unknownFields"] == ["k", "n"]
 
 
+@pytest.mark.parametrize("terms", [" + ".join(["nationkey"] * 5000), "(" * 3000 + "nationkey" + ")" * 3000])
+def test_a_statement_that_is_nested_too_deeply_has_unknown_columns(terms):
+    event = ended(
+        f"insert into b select {terms}, name from a", metadata={"tables": READS_A}, ioMetadata={"output": ENGINE_OUTPUT}
+    )
+    (output,) = event["outputs"]
+    assert output["facets"]["columnLineage"]["unknownFields"] == ["k", "n"]
+    assert "nested too deeply" in output["facets"]["columnLineage"]["unknownBecause"][0]
+    assert [each["name"] for each in event["inputs"]] == ["memory.default.a"]
+
+
 def test_refreshing_a_materialized_view_is_known_from_the_engine():
     event = ended(
         "refresh materialized view b",
