@@ -30,10 +30,9 @@ def trino(lab):
 
 @pytest.fixture(scope="module")
 def revenue(trino):
-    """Create a table of the lab's orders."""
-    trino.run(
-        f"CREATE TABLE revenue AS SELECT supplier, sum(price) AS revenue FROM lake.{TABLE_ORDERS} GROUP BY 1", "mart"
-    )
+    """Create a table of a table that nothing writes meanwhile."""
+    query = f"SELECT supplier, sum(total_price) AS revenue FROM lake.{TABLE_SUPPLIER_STATS} GROUP BY 1"
+    trino.run(f"CREATE TABLE revenue AS {query}", "mart")
     return REVENUE
 
 
