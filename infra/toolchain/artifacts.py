@@ -41,6 +41,9 @@ PAGE_PROJECT = MAVEN_REACTOR.parent / "page"
 PACKAGED_JAVA = {21: venvs.JAVA_21, 25: venvs.JAVA_25}
 """Releases of Java whose runtime is a package of a virtual environment."""
 
+_EVERY_LAB_JAVA = 21
+"""The one that every lab has. A lab that does not need another one may run its own services on a JDK of the machine."""
+
 _SETUP_REMEDY = "run `bin/lab setup`"
 
 _PEAK_DISK_BYTES = {
@@ -177,17 +180,33 @@ class Artifacts:
     def java(self, runtime: int = pins.MINIMUM_JDK[0]) -> Path:
         """Return the `java` executable of a release.
 
-        Release 17 is the JDK of the machine (17 or newer), those of `PACKAGED_JAVA` are packaged; any other one must be
-        on the machine (`prerequisites.find_java_release`).
+        Release 17 is the JDK of the machine (17 or newer). One of `PACKAGED_JAVA` is packaged (`packaged_java`); any
+        other one must be on the machine (`prerequisites.find_java_release`).
 
         Raises:
             ArtifactError: the release is not installed.
         """
         if runtime == pins.MINIMUM_JDK[0]:
             return prerequisites.find_jdk().executable
-        if packaged := PACKAGED_JAVA.get(runtime):
+        if packaged := self.packaged_java(runtime):
             return venvs.java_executable(self._installed_folder(self._environment_spec(packaged.name)))
         return prerequisites.find_java_release(runtime).executable
+
+    def packaged_java(self, runtime: int) -> venvs.VirtualEnvironment | None:
+        """Return the environment with the runtime of a release; None if a JDK of this machine is used.
+
+        That is the case for a release that is not packaged, and for one that is not installed, but is on the machine.
+        """
+        packaged = PACKAGED_JAVA.get(runtime)
+        if packaged is None or runtime == _EVERY_LAB_JAVA:
+            return packaged
+        if (self._environment_spec(packaged.name).folder / manifests.MANIFEST_FILE).exists():
+            return packaged
+        try:
+            prerequisites.find_java_release(runtime)
+        except ArtifactError:
+            return packaged  # the remedy for the missing one is to install it
+        return None
 
     def maven_command(self) -> tuple[list[str], dict[str, str]]:
         """Return the command line of Maven with the cache's repository, and its environment variables."""
@@ -223,7 +242,8 @@ class Artifacts:
             key = hash_key(render_pom(component), lock)
         elif isinstance(component, pins.ArchiveComponent):
             label = name
-            key = hash_key(component.coordinate(platform_tag()) or "", platform_tag(), lock)
+            kept = component.kept and (repr(component.kept),)
+            key = hash_key(component.coordinate(platform_tag()) or "", platform_tag(), *kept, lock)
         elif isinstance(component, pins.DistributionComponent):
             label = name
             archive = (venvs.REQUIREMENTS / f"{name}.txt").read_bytes()

@@ -28,13 +28,10 @@ EVENTS = Endpoint("events", 8091, scheme="http")
 """Name and endpoint of the receiver of the events; it needs Trino, which repeats its requests until it runs."""
 
 CONFIG = "config.properties"
-CATALOGS = "catalogs"
-"""Volume with the files that hold credentials: those of the catalogs, and of the event listener."""
+CATALOGS, LISTENERS = "catalogs", "listeners"
+"""Volumes of the files that hold credentials: Trino takes every `.properties` file in that of the catalogs for one."""
 
 LISTENER = "event-listener.properties"
-"""Apart from the catalogs: Trino takes every `.properties` file of their folder for one."""
-
-LISTENERS = "listeners"
 
 LISTENER_KEY = credentials.LINEAGE_INGEST_KEY
 """Key that the listener sends to the receiver."""

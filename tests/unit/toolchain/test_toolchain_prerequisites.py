@@ -143,8 +143,10 @@ def test_artifacts_resolve_each_java_release(jvm_folder: Path, cache, monkeypatc
     artifacts = Artifacts(cache)
     assert artifacts.java() == jvm_folder / "java-17-openjdk/bin/java"
     assert artifacts.java(25) == jvm_folder / "temurin-25/bin/java"
-    with pytest.raises(ArtifactError, match="bin/lab setup"):
-        artifacts.java(21)
+    for release in (21, 25):
+        monkeypatch.setattr(prerequisites, "JVM_FOLDER", jvm_folder / "missing")
+        with pytest.raises(ArtifactError, match="bin/lab setup"):
+            artifacts.java(release)
 
 
 def test_image_contains_a_portable_jdk_of_the_machine(jvm_folder: Path, cache, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from infra.project import user_path
 from infra.targets.docker.images import wheels
 from infra.targets.revision import sources
 from infra.toolchain import Artifacts, class_data
-from infra.toolchain.artifacts import PACKAGED_JAVA
 from infra.toolchain.binaries import BINARIES
 from infra.toolchain.cache import hash_key, platform_tag
 from infra.toolchain.errors import ArtifactError
@@ -68,12 +67,12 @@ class Contents:
         return Content(f"bin/{name}", BINARIES[name].key, lambda: self.artifacts.binary(name))
 
     def java(self, runtime: int) -> Content:
-        """Return a Java runtime: a packaged one (`PACKAGED_JAVA`), else a self-contained JDK of this machine.
+        """Return a Java runtime: a packaged one (`Artifacts.packaged_java`), else a self-contained JDK of this machine.
 
         Raises:
             ArtifactError: the machine has no JDK of that release that can be copied into an image.
         """
-        if packaged := PACKAGED_JAVA.get(runtime):
+        if packaged := self.artifacts.packaged_java(runtime):
             return Content(f"java/{runtime}", packaged.key, lambda: self.artifacts.java(runtime).parent.parent)
         jdk = find_java_release(runtime)
         _require_portable(jdk.home, runtime)
