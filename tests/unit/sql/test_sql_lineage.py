@@ -229,6 +229,6 @@ def test_statements_that_write_no_rows_of_a_table_have_no_target(text):
 
 @pytest.mark.parametrize("terms", [" + ".join(["price"] * 5000), "(" * 3000 + "price" + ")" * 3000])
 def test_a_statement_that_is_nested_too_deeply_is_unsupported(terms):
-    """SQLGlot recurses over expressions; a generated statement must not end the program that wants its lineage."""
+    """SQLGlot recurses over expressions; a generated statement must not end the program that derives its lineage."""
     with pytest.raises(UnsupportedSqlError, match="nested too deeply"):
         Statement.parse(f"SELECT {terms} AS total FROM orders", DEFAULT)
