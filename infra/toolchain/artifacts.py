@@ -154,7 +154,7 @@ class Artifacts:
 
     def has(self, name: str) -> bool:
         """Return True if a component is installed; for optional ones."""
-        return (self._file_spec(name).folder / manifests.MANIFEST_FILE).exists()
+        return _is_installed(self._file_spec(name))
 
     def binary_dir(self, name: str) -> Path:
         """Return the folder of a binary and its companions, for PATH. Raises ArtifactError."""
@@ -198,9 +198,7 @@ class Artifacts:
         That is the case for a release that is not packaged, and for one that is not installed, but is on the machine.
         """
         packaged = PACKAGED_JAVA.get(runtime)
-        if packaged is None or runtime == _EVERY_LAB_JAVA:
-            return packaged
-        if (self._environment_spec(packaged.name).folder / manifests.MANIFEST_FILE).exists():
+        if packaged is None or runtime == _EVERY_LAB_JAVA or _is_installed(self._environment_spec(packaged.name)):
             return packaged
         try:
             prerequisites.find_java_release(runtime)
@@ -286,7 +284,7 @@ class Artifacts:
         return TrainingRun(jars, self.python("spark"), self.java())
 
     def _installed_folder(self, spec: ArtifactSpec) -> Path:
-        if (spec.folder / manifests.MANIFEST_FILE).exists():
+        if _is_installed(spec):
             return spec.folder
         if self._or_earlier and (earlier := earlier_version(spec.folder)):
             return earlier
@@ -382,6 +380,11 @@ class Artifacts:
                 f"installation needs up to {need / 1e9:.1f} GB of disk space",
                 f"{disk_remedy(self.cache.root)}; LINEAGE_LAB_IGNORE_SPACE=1 disables this check",
             )
+
+
+def _is_installed(spec: ArtifactSpec) -> bool:
+    """Return whether an artefact is there; its files are not looked at."""
+    return (spec.folder / manifests.MANIFEST_FILE).exists()
 
 
 def _find_damage(spec: ArtifactSpec) -> list[manifests.Problem] | None:
