@@ -113,22 +113,20 @@ class ReportedQuery:
         """Return the lineage; `schemas` are those of the `tables` that exist."""
         output = self.query.output
         existing = {table: columns for table, columns in schemas.items() if table != self.target or not self._creates}
-        produced = dict(output.types) if output is not None else {}
-        if self.target and not produced and not self._creates:
-            produced = dict(schemas.get(self.target, {}))
+        produced = (output.types if output is not None else {}) or existing.get(self.target, {})
         found = self._lineage(existing, list(produced))
         if output is not None:
             found = _with_engine_edges(found, output)
         found = replace(
             found,
-            target=self.target,
+            # A table about a table may be unknown where its own table is known.
             inputs=_data_tables(found.inputs or (self.inputs & frozenset(existing))),
             columns={name: _of_data_tables(each) for name, each in found.columns.items()},
             rows=_of_data_tables(found.rows),
         )
-        known = {**schemas, **({self.target: produced} if self.target not in schemas and produced else {})}
-        listed = {table: known.get(table, {}) for table in {*found.inputs, *known}}
-        return Described(self.query.text, names.datasets, found, self.change, listed, WRITER)
+        # Tables that Trino did not describe, and those that others are about, have no columns.
+        known = {**{table: {} for table in found.inputs}, self.target: produced, **schemas}
+        return Described(self.query.text, names.datasets, found, self.change, known, WRITER)
 
     @property
     def change(self) -> str:

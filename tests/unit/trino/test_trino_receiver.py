@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,6 +20,8 @@ from lineagelab_trino import query_reporter
 from lineagelab_trino.query_lineage import QueryNames
 from lineagelab_trino.query_reporter import GONE_MESSAGE, QueryReporter
 from lineagelab_trino.trino_client import SOURCE, MissingTableError, TrinoClient, TrinoError
+from tests.stack.polling import until
+from tests.unit.lineage.lineage_recorder import accept, recording
 
 NAMES = QueryNames("jobs", "trino://trino:8090", "memory")
 KEY = "a key of the lab"
@@ -84,41 +85,17 @@ def trino():
     found.server.server_close()
 
 
-class Backend:
-    """Lineage service that keeps events; `is_down` refuses them."""
-
-    def __init__(self):
-        self.events, self.is_down = [], False
-        backend = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self):
-                event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                if not backend.is_down:
-                    backend.events.append(event)
-                self.send_response(503 if backend.is_down else 201)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *words):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def of_run(self, number):
-        query_id = of_query(CREATED, number)["metadata"]["queryId"]
-        found = [each for each in self.events if each["run"]["facets"]["externalQuery"]["externalQueryId"] == query_id]
-        return [each["eventType"] for each in found]
-
-
 @pytest.fixture
 def backend():
-    found = Backend()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
+    with recording() as found:
+        yield found
+
+
+def of_run(backend, number):
+    """Return the types of the accepted events of a query."""
+    query_id = of_query(CREATED, number)["metadata"]["queryId"]
+    found = [each for each in backend.events if each["run"]["facets"]["externalQuery"]["externalQueryId"] == query_id]
+    return [each["eventType"] for each in found]
 
 
 @contextmanager
@@ -157,26 +134,19 @@ def post(url, body, key=KEY, path="/events"):
             return error.code, json.load(error)["message"]
 
 
-def until(condition):
-    deadline = time.monotonic() + DEADLINE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def test_events_that_are_acknowledged_survive_kills_and_an_outage_of_the_backend(trino, backend, tmp_path):
     with receiver(trino, backend, tmp_path) as (process, url):
         assert post(url, of_query(CREATED, 1)) == (200, "ok")
-        until(lambda: backend.of_run(1) == ["START"])
-        backend.is_down = True
+        until(lambda: of_run(backend, 1) == ["START"])
+        backend.rule = lambda event: 503
         assert post(url, of_query(ENDED, 1)) == (200, "ok")
         assert post(url, of_query(CREATED, 2)) == (200, "ok")
         process.kill()
-    backend.is_down = False
+    backend.rule = accept
     with receiver(trino, backend, tmp_path) as (_, url):
         assert post(url, of_query(ENDED, 2)) == (200, "ok")
         until(lambda: len(backend.events) >= 4)
-    assert [backend.of_run(number) for number in (1, 2)] == [["START", "COMPLETE"]] * 2
+    assert [of_run(backend, number) for number in (1, 2)] == [["START", "COMPLETE"]] * 2
     output = backend.events[-1]["outputs"][0]
     assert output["facets"]["columnLineage"]["fields"]["k"]["inputFields"][0]["field"] == "nationkey"
 
@@ -199,7 +169,7 @@ def test_rubbish_is_refused_and_the_receiver_goes_on(trino, backend, tmp_path, b
         found, text = post(url, body, key, path)
         assert (found, message in text) == (status, True)
         assert post(url, of_query(CREATED, 1)) == (200, "ok")
-        until(lambda: backend.of_run(1) == ["START"])
+        until(lambda: of_run(backend, 1) == ["START"])
     assert len(backend.events) == 1
 
 
