@@ -2,7 +2,9 @@
 """HTTP client of the backend."""
 
 import asyncio
+from collections.abc import Coroutine
 
+import anyio
 import httpx
 
 from lineage.events import Event
@@ -80,8 +82,7 @@ class Backend:
         timeout = self.timeout
         began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(timeout):
-                response = await self._client.post(self._url, content=body)
+            response = await _within(timeout, self._client.post(self._url, content=body))
         except TimeoutError:
             # Requests that were sent together expire together: the timeout is doubled once.
             self.timeout = max(self.timeout, min(2 * timeout, MAX_TIMEOUT))
@@ -119,11 +120,41 @@ class Backend:
     async def _get(self, path: str) -> object:
         """Return the JSON at a path of the backend's API; None if it has none."""
         try:
-            async with asyncio.timeout(self.timeout):
-                response = await self._client.get(self._url.join(path))
+            response = await _within(self.timeout, self._client.get(self._url.join(path)))
             return response.json() if response.status_code == httpx.codes.OK else None
         except (TimeoutError, httpx.HTTPError, ValueError):
             return None
+
+
+async def _within(seconds: float, request: Coroutine[None, None, httpx.Response]) -> httpx.Response:
+    """Return the response to a request.
+
+    The client library closes connections in a section that only a cancel scope respects: a task that is cancelled while
+    it closes several of them leaves the others open. So the request is ended by a scope in every case.
+
+    Raises:
+        TimeoutError: there is none in time.
+    """
+    scope = anyio.CancelScope()
+
+    async def responded() -> httpx.Response | None:
+        with scope:
+            return await request
+        return None
+
+    sending = asyncio.create_task(responded())
+    # If the caller is cancelled, no one asks for the error of its request, which asyncio would log.
+    sending.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    try:
+        await asyncio.wait([sending], timeout=seconds)
+    finally:
+        if not sending.done():
+            scope.cancel()
+            await asyncio.wait([sending])
+    response = await sending
+    if response is None:
+        raise TimeoutError
+    return response
 
 
 def _milliseconds(at: object) -> int | None:

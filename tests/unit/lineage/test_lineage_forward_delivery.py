@@ -2,11 +2,13 @@
 """Delivery to one consumer: meaning of its responses, ordering of requests, and attribution of failures."""
 
 import asyncio
+import gc
 import json
+import sys
 from email.utils import formatdate
 
 import pytest
-from lineage_events import body, event
+from lineage_events import body, encode, event
 from lineage_recorder import recording
 
 from lineage.forward import backend as backend_module
@@ -277,3 +279,31 @@ def test_timeout_adapts_to_response_times(monkeypatch):
 
     with recording() as recorder:
         asyncio.run(scenario(recorder))
+
+
+def test_no_connection_is_left_open_by_a_cancelled_request(monkeypatch):
+    """A cancelled request of a client whose idle connections the backend has closed, whichever await it reaches."""
+    unclosed = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda raised: unclosed.append(repr(raised.exc_value)))
+
+    async def cancelled_after(steps):
+        with recording() as backend:
+            client = Backend(backend.url)
+            accepted = await together(client, 5)
+            assert {result.status for result in accepted} == {AttemptStatus.ACCEPTED}
+            await asyncio.to_thread(backend.stop)
+            backend.start()
+            request = asyncio.create_task(client.post(encode(body())))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            request.cancel()
+            await asyncio.wait([request])
+            await client.close()
+
+    async def together(client, count):
+        return await asyncio.gather(*(client.post(encode(body(run=number))) for number in range(1, count + 1)))
+
+    for steps in range(12):
+        asyncio.run(cancelled_after(steps))
+    gc.collect()
+    assert unclosed == []
