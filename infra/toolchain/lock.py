@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+FOLDER = Path(__file__).parent / "locks"
+
 _LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<coordinate>\S+)")
 
 
@@ -109,4 +111,4 @@ def compare(lock: Lock, resolved: Mapping[Coordinate, str]) -> list[Difference]:
 
 def lock_path(component: str) -> Path:
     """Return the path of the lock file of a component."""
-    return Path(__file__).parent / "locks" / f"{component}.lock"
+    return FOLDER / f"{component}.lock"

@@ -2,7 +2,7 @@
 """Jars: resolved by Maven into a repository in the cache, verified against the lock, linked into `lib/`.
 
 Maven uses the user's settings.xml with its mirrors and proxies; no repository is declared here. The lock pins the
-resolved files, so any repository may serve them.
+resolved files, so any repository may serve them. Plugins and annotation processors are verified before they run.
 """
 
 import glob
@@ -17,10 +17,11 @@ from xml.sax.saxutils import escape
 from infra.toolchain import lock as locks
 from infra.toolchain import manifest as manifests
 from infra.toolchain import pins
+from infra.toolchain.artifact_verifier import ArtifactVerifier
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
 from infra.toolchain.lock import Coordinate
-from infra.toolchain.prerequisites import find_jdk, find_maven
+from infra.toolchain.prerequisites import Tool, find_jdk, find_maven
 from infra.toolchain.process import Command, Runner
 
 _LOCK_COMMAND = "python -m infra.toolchain.update_locks"
@@ -78,14 +79,23 @@ def external_modules(reactor: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Maven:
-    """Maven with its local repository in the cache."""
+    """Maven with its local repository in the cache.
+
+    Attributes:
+        cache: cache with the local repository.
+        runner: runner of all commands.
+        collected: if given, files are not verified, and the hashes of all that Maven resolves are added to it.
+        tool: Maven; the one on PATH if None.
+    """
 
     cache: Cache
     runner: Runner
+    collected: locks.Lock | None = None
+    tool: Tool | None = None
 
     def command(self) -> list[str]:
         """Return `mvn` and the arguments common to all calls."""
-        return [str(find_maven().executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
+        return [str((self.tool or find_maven()).executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
 
     def environment(self) -> dict[str, str]:
         """Return environment variables for Maven: the JDK of the machine, and temporary files inside the cache."""
@@ -100,7 +110,9 @@ class Maven:
             for component in components:
                 (folder / component.name).mkdir()
                 (folder / component.name / "pom.xml").write_text(render_pom(component), encoding="utf-8")
-            self._run_maven(folder, [], f"Resolving the jars of {', '.join(names)} with Maven", "maven", on_text)
+            attempt = f"Resolving the jars of {', '.join(names)} with Maven"
+            unlocked = not all(is_locked(name) for name in names)
+            self._run_maven(folder, [], attempt, "maven", on_text, unlocked)
             return {name: ResolvedJars(_classpath(folder / name)) for name in names}
 
     def build(
@@ -169,7 +181,13 @@ class Maven:
                 shutil.rmtree(path.parent)
 
     def _run_maven(
-        self, folder: Path, goals: list[str], attempt: str, log: str, on_text: Callable[[str], None]
+        self,
+        folder: Path,
+        goals: list[str],
+        attempt: str,
+        log: str,
+        on_text: Callable[[str], None],
+        unlocked: bool = False,
     ) -> None:
         fetched = 0
 
@@ -182,18 +200,20 @@ class Maven:
 
         classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
         output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
-        arguments = [*self.command(), "-f", str(folder / "pom.xml"), *goals, *classpath, output]
-        self.runner.run(
-            Command(
-                arguments=arguments,
-                attempt=attempt,
-                remedy=_REMEDY,
-                log=self.cache.log(log),
-                env=self.environment(),
-                directory=folder,
-            ),
-            on_line,
-        )
+        verifier = ArtifactVerifier(self.cache, self.runner, self.collected)
+        with verifier.verifying(self.tool or find_maven(), attempt, unlocked) as verified:
+            arguments = [*self.command(), *verified, "-f", str(folder / "pom.xml"), *goals, *classpath, output]
+            self.runner.run(
+                Command(
+                    arguments=arguments,
+                    attempt=attempt,
+                    remedy=_REMEDY,
+                    log=self.cache.log(log),
+                    env=self.environment(),
+                    directory=folder,
+                ),
+                on_line,
+            )
 
 
 def read_lock(name: str) -> locks.Lock:

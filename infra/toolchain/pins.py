@@ -20,6 +20,9 @@ MINIMUM_GO = (1, 26, 6)
 MINIMUM_PULUMI = (3, 255, 0)
 """Oldest CLI tested with the SDK in `requirements/kit.in`."""
 
+OTHER_MAVEN = "org.apache.maven:apache-maven:3.9.11:bin:tar.gz"
+"""Second Maven with which the files of builds are locked, as each release adds its own to those of a plugin."""
+
 MAVEN_DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 
 _KAFKA = "4.3.1"

@@ -131,7 +131,9 @@ def find_maven() -> Tool:
     version = parse_version(number.group(1))
     if version < pins.MINIMUM_MAVEN:
         raise _missing_tool("Maven", f"{found} is {format_version(version)}", pins.MINIMUM_MAVEN, _MAVEN_HINT)
-    return Tool("Maven", Path(found), version, Path(found).resolve().parent.parent)
+    # A package manager's `mvn` may be a script beside the installation.
+    home = re.search(r"^Maven home: (.+)$", output, re.MULTILINE)
+    return Tool("Maven", Path(found), version, Path(home[1]) if home else Path(found).resolve().parent.parent)
 
 
 def find_go(purpose: str, env: dict[str, str], remedy_without_go: str) -> Tool:

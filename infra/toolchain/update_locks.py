@@ -2,6 +2,7 @@
 """Update the lock files after a change of a pinned version.
 
     python -m infra.toolchain.update_locks kafka spark iceberg-rest-catalog      # some of infra/toolchain/locks
+    python -m infra.toolchain.update_locks maven                                 # what Maven itself runs; after others
     python -m infra.toolchain.update_locks python                                # requirements/*.txt; needs uv
 
 The locks record the files that the registries serve at this time: review the diff before you commit it.
@@ -10,14 +11,17 @@ The locks record the files that the registries serve at this time: review the di
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 from infra.toolchain import archives, pins
+from infra.toolchain.artifact_verifier import BUILD_LOCK, read_all_locks
 from infra.toolchain.artifacts import COMPONENTS, MAVEN_REACTOR
 from infra.toolchain.cache import Cache
 from infra.toolchain.errors import ArtifactError
-from infra.toolchain.lock import lock_path, render
-from infra.toolchain.maven import Maven, ResolvedJars
+from infra.toolchain.lock import Coordinate, Lock, lock_path, render
+from infra.toolchain.maven import Maven, ResolvedJars, is_locked
+from infra.toolchain.prerequisites import Tool, find_maven, format_version, parse_version
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import PlainProgress, Progress
 from infra.toolchain.venvs import ALONE, ENVIRONMENTS, REQUIREMENTS
@@ -31,19 +35,44 @@ _UV = ("pip", "compile", "--quiet", "--universal", "--generate-hashes", "--no-he
 
 
 def update_lock(name: str, cache: Cache, progress: Progress) -> list[Path]:
-    """Write the lock of a Maven component, or with `python` all requirement files; return the written paths."""
+    """Write the lock of a Maven component or of Maven, or with `python` all requirement files; return the paths."""
     if name == PYTHON:
         return update_requirement_locks()
-    if name not in COMPONENTS:
-        known = ", ".join(sorted(COMPONENTS | {PYTHON}))
+    if name not in COMPONENTS | {BUILD_LOCK}:
+        known = ", ".join(sorted(COMPONENTS | {BUILD_LOCK, PYTHON}))
         raise ArtifactError("Locking", f"unknown component {name}", f"choose from {known}")
-    runner = Runner(cache.tmp)
-    maven = Maven(cache, runner)
     with cache.lock(progress.note), cache.staging(f"lock-{name}") as staged:
         progress.start(name, "resolving with Maven")
-        lock = maven.hashes(_resolve(name, maven, staged, progress))
+        if name == BUILD_LOCK:
+            lock = _collect_build_files(cache, staged, progress)
+        else:
+            maven = Maven(cache, Runner(cache.tmp), {})
+            lock = maven.hashes(_resolve(name, maven, staged, progress))
     lock_path(name).write_text(render(lock), encoding="utf-8")
     return [lock_path(name)]
+
+
+def _collect_build_files(cache: Cache, staged: Path, progress: Progress) -> Lock:
+    """Return the files that Maven resolves for all components, with two of its releases, and that no other lock has."""
+    collected: Lock = {}
+    runner = Runner(cache.tmp)
+    maven = Maven(cache, runner, {})
+    coordinate = Coordinate.parse(pins.OTHER_MAVEN)
+    wanted = pins.MavenComponent("other-maven", (pins.OTHER_MAVEN,), transitive=False)
+    progress.start(wanted.name, "resolving with Maven")
+    (archive,) = maven.resolve([wanted], lambda text: progress.update(wanted.name, text))[wanted.name].jars
+    with tarfile.open(archive) as content:
+        content.extractall(staged, filter="data")
+    home = staged / f"{coordinate.artifact}-{coordinate.version}"
+    other = Tool("Maven", home / "bin" / "mvn", parse_version(coordinate.version), home)
+    for tool in (find_maven(), other):
+        maven = Maven(cache, runner, collected, tool)
+        for name in sorted(filter(is_locked, COMPONENTS)):
+            progress.start(name, f"resolving with Maven {format_version(tool.version)}")
+            with cache.staging("lock-build") as built:
+                _resolve(name, maven, built, progress)
+    locked = {found for path, lock in read_all_locks().items() if path != lock_path(BUILD_LOCK) for found in lock}
+    return {found: sha256 for found, sha256 in collected.items() if found not in locked}
 
 
 def update_requirement_locks() -> list[Path]:

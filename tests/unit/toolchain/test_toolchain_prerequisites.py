@@ -162,6 +162,9 @@ def test_find_maven_checks_the_minimum_version(monkeypatch: pytest.MonkeyPatch, 
     executable(tmp_path / "bin" / "mvn", "\x1b[1mApache Maven 3.8.7\x1b[m\nJava version: 17")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     assert prerequisites.find_maven().version == (3, 8, 7)
+    assert prerequisites.find_maven().home == tmp_path
+    executable(tmp_path / "bin" / "mvn", "Apache Maven 3.9.11 (3e54c93)\nMaven home: /opt/maven/libexec\n")
+    assert prerequisites.find_maven().home == Path("/opt/maven/libexec")
     executable(tmp_path / "bin" / "mvn", "Apache Maven 3.6.3")
     with pytest.raises(ArtifactError, match=r"is 3\.6\.3"):
         prerequisites.find_maven()
