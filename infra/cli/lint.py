@@ -72,7 +72,9 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     known |= {item.dataset for row in contract.jobs for item in row.outputs}
     prelude = {name for name, text in files.flink.items() if not has_header(text)}
     read = [
-        read_files(CONNECTOR_FOLDER, files.connectors, lambda one: user_connectors(one, target.site), (), known),
+        read_files(
+            CONNECTOR_FOLDER, files.connectors, lambda one: user_connectors(one, target.site, settings), (), known
+        ),
         read_files(FLINK_FOLDER, files.flink, lambda one: sql_jobs(one, own, needs)[0], prelude, known),
         read_files(SPARK_FOLDER, files.spark, lambda one: user_jobs(one, settings, own, needs), (), known),
     ]

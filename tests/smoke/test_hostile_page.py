@@ -22,6 +22,13 @@ PATHS = (
     "/api/v1/graph",
 )
 
+SOURCE = {
+    "connector.class": "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector",
+    "source.cluster.alias": "hostile",
+    "name": "hostile",
+}
+"""Connector that the worker accepts of other clients."""
+
 READ = """
 async ([ports, paths]) => {
   const read = [];
@@ -41,12 +48,10 @@ async ([ports, paths]) => {
 """Returns the responses that the page could read, of all paths of all ports."""
 
 WRITE = """
-async ({connect, flink, gateway, registry, catalog, lineage}) => {
+async ([{connect, flink, gateway, registry, catalog, lineage}, source]) => {
   const jar = new FormData();
   jar.append("jarfile", new Blob([new Uint8Array([80, 75, 3, 4])]), "hostile.jar");
   const avro = JSON.stringify({schema: JSON.stringify("string")});
-  const source = {"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
-    file: "/etc/passwd", topic: "hostile"};
   const event = {eventType: "START", eventTime: new Date().toISOString(), producer: "urn:hostile", schemaURL: "urn:x",
     run: {runId: crypto.randomUUID()}, job: {namespace: "hostile", name: "hostile"}};
   const requests = [
@@ -131,5 +136,15 @@ def test_writes_of_the_page_change_nothing(pages, lab):
     before = state()
     assert "orders" in str(before["tables"])
     for page in pages:
-        page.evaluate(WRITE, addresses)
+        page.evaluate(WRITE, [addresses, SOURCE])
     assert state() == before
+    plugins = f"{addresses['connect']}/connector-plugins"
+    checked = httpx.put(f"{plugins}/{SOURCE['connector.class']}/config/validate", json=SOURCE).raise_for_status()
+    assert checked.json()["error_count"] == 0, "the worker would have refused the connector of another client too"
+
+
+def test_the_worker_offers_no_connectors_that_read_and_write_files(lab):
+    offered = httpx.get(f"{lab.environment['LAB_CONNECT']}/connector-plugins").raise_for_status().json()
+    names = [plugin["class"] for plugin in offered]
+    assert "io.debezium.connector.postgresql.PostgresConnector" in names
+    assert not [name for name in names if "file" in name.lower()]

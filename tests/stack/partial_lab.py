@@ -41,7 +41,7 @@ def declarations(
 ) -> tuple[ResourceDeclaration, ...]:
     """Return the resources named by `keys` and their dependencies. Spark jobs are read from the folder `project`."""
     artifacts = Artifacts.open()
-    settings = LabSettings(port_offset=offset, preflight="warn")
+    settings = LabSettings(port_offset=offset, preflight="warn", connect_file_connectors=True)
     site = LocalSite(root=Path(root), port_offset=offset, endpoints=ENDPOINTS, programs=artifacts)
     launcher = Launcher(
         artifacts,

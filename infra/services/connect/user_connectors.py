@@ -18,6 +18,7 @@ from infra.services import iceberg_catalog, kafka, lineage, object_store, postgr
 from infra.services.connect import connectors
 from infra.services.connect import worker as connect
 from infra.services.definition import Draft
+from infra.settings import Settings
 from infra.user_files import CONNECTOR_FOLDER, CONNECTOR_SUFFIX, UserFileError
 
 CLASS_OPTION = "connector.class"
@@ -28,6 +29,9 @@ ICEBERG_SINK = "IcebergSinkConnector"
 CONTROL_TOPIC = "iceberg.control.topic"
 DEFAULT_CONTROL_TOPIC = "control-iceberg"
 """Topic through which the tasks of an Iceberg sink agree on commits. The sink requires it to exist."""
+
+_FILE_CLASSES = ("FileStreamSource", "FileStreamSink")
+"""Kafka's connectors that read and write files: simple class names without the suffix, which may be left out."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _PLACEHOLDER = re.compile(r"@@\{|@\{([^{}]*)\}?")
@@ -57,19 +61,36 @@ def placeholders(site: Site) -> dict[str, str]:
     }
 
 
-def user_connectors(files: Mapping[str, str], site: Site) -> tuple[Connector, ...]:
+def user_connectors(files: Mapping[str, str], site: Site, settings: Settings) -> tuple[Connector, ...]:
     """Parse connector files.
 
     Args:
         files: file name, `NAME.json` -> its text: a JSON object of options, or `{"name", "config"}`.
         site: site whose addresses replace placeholders.
+        settings: settings of the stack, by which the worker offers connectors or not.
 
     Raises:
         UserFileError: a file is invalid; the message names the file and, if applicable, the option.
     """
     taken = {connector.name for connector in connectors.connectors(site)}
     known = placeholders(site)
-    return tuple(_connector(file, files[file], site, known, taken) for file in sorted(files))
+    found = []
+    for file in sorted(files):
+        connector = _connector(file, files[file], site, known, taken)
+        _require_file_connectors(file, connector, settings)
+        found.append(connector)
+    return tuple(found)
+
+
+def _require_file_connectors(file: str, connector: Connector, settings: Settings) -> None:
+    """Raise UserFileError for a connector of Kafka's that reads or writes files, unless the worker offers them."""
+    chosen = connector.config[CLASS_OPTION].rpartition(".")[2].removesuffix("Connector")
+    if chosen in _FILE_CLASSES and connect.FILE_CONNECTORS not in connect.plugins(settings):
+        raise _file_error(
+            file,
+            f"{CLASS_OPTION} is {chosen}, which the worker does not offer by default, as it reads and writes every "
+            "file of the worker; run `pulumi config set lineage-lab:connectFileConnectors true`",
+        )
 
 
 def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken: set[str]) -> Connector:
@@ -82,7 +103,7 @@ def _connector(file: str, text: str, site: Site, known: Mapping[str, str], taken
     config = {option: _resolve_value(file, option, value, known) for option, value in options.items()}
     if not config.get(CLASS_OPTION):
         raise _file_error(
-            file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as FileStreamSink"
+            file, f"{CLASS_OPTION} is missing; set it to the class of the connector, such as IcebergSinkConnector"
         )
     needs = tuple(f"topic/{topic}" for topic in _control_topic(config))
     return connect.connector(site, name, config, (*_placeholder_needs(), *needs))
@@ -175,7 +196,7 @@ def _file_error(file: str, why: str) -> UserFileError:
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
     """Return the user's connectors, and the control topics that their Iceberg sinks require."""
-    found = user_connectors(draft.files.connectors, draft.site)
+    found = user_connectors(draft.files.connectors, draft.site, draft.settings)
     existing = {*SHOP_TOPICS, *(topic.name for topic in connectors.topics(draft.site, draft.settings.profile))}
     wanted = {topic for connector in found for topic in _control_topic(connector.config)}
     return (*(kafka.topic(draft.site, topic) for topic in sorted(wanted - existing)), *found)

@@ -24,6 +24,9 @@ PLUGINS = (
 )
 """Components on the worker's plugin path; Connect loads each in a separate class loader."""
 
+FILE_CONNECTORS = "connect-file"
+"""Component of `PLUGINS` that is on the path on request: whoever reaches the port reads and writes files with it."""
+
 GUARD_EXTENSION = "dev.lineagelab.rest.ConnectRequestGuard"
 """Class that refuses requests of pages in the user's browser; Connect itself authenticates nobody."""
 
@@ -58,9 +61,18 @@ class ConnectSettings(SettingsSection):
     connect_workers: int = Field(
         1, ge=1, le=16, description="workers of Kafka Connect; more than one with target kubernetes"
     )
+    connect_file_connectors: BooleanSetting = Field(
+        False, description="offer Kafka's file connectors, which read and write every file that the worker may"
+    )
     connect_restarts: BooleanSetting = Field(
         True, description="restart failed connectors and tasks, first after 10 s, then ever later, up to 5 min"
     )
+
+
+def plugins(settings: Settings) -> tuple[str, ...]:
+    """Return the components on the worker's plugin path."""
+    offered = settings.section(ConnectSettings).connect_file_connectors
+    return tuple(name for name in PLUGINS if offered or name != FILE_CONNECTORS)
 
 
 def secret(name: str) -> str:
@@ -103,7 +115,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
                 "-XX:MetaspaceSize=96m",
                 f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}",
             ),
-            components=PLUGINS,
+            components=plugins(settings),
         ),
         needs=(kafka.NAME, *(topic.key for topic in internal_topics(site))),
         endpoints=ENDPOINTS,
@@ -125,7 +137,7 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "listeners": listen.url,
         "rest.advertised.host.name": f"${{{PROVIDER}:{own}}}" if own else reached.host,
         "rest.advertised.port": reached.port,
-        "plugin.path": ",".join(site.component(name) for name in PLUGINS),
+        "plugin.path": ",".join(site.component(name) for name in plugins(settings)),
         # Discover plugins through META-INF/services; scanning all classes takes 20 s and 500 MB.
         "plugin.discovery": "service_load",
         # Defaults for connectors that do not configure converters.

@@ -19,7 +19,7 @@ from lineage.checks.contract import load
 from tests.unit.infra.rendered_labs import LOCAL_SITE
 
 TARGET = SimpleNamespace(site=LOCAL_SITE)
-ALL = LabSettings(flink=True, dbt=True, medallion=True, dashboard=True, forecast=True)
+ALL = LabSettings(flink=True, dbt=True, medallion=True, dashboard=True, forecast=True, connect_file_connectors=True)
 LAB = read_user_files(PROJECT)
 TEXT = CONTRACT.read_text()
 SINK = {"connector.class": "FileStreamSink", "topics": "@{topic.orders}", "file": "/tmp/x"}

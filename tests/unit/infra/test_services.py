@@ -117,7 +117,7 @@ def test_programs_declare_all_components_that_they_use():
     """Image builds depend on this, including components of programs that a program starts."""
     complete_lab = build_lab(FakeSite(True), LabSettings(), UserFiles(flink=read_user_files(PROJECT).flink))
     needed = {part.name: set(components_of(part.run)) for part in (*complete_lab.services, *complete_lab.tasks)}
-    assert needed["connect"] == {"connect", *connect.PLUGINS}
+    assert needed["connect"] == {"connect", *connect.PLUGINS} - {connect.FILE_CONNECTORS}
     assert needed["iceberg_ingestion"] == {"flink", "flink-sql-lineage"}
     assert needed["supplier_windows"] == {"supplier-windows"}
     assert needed["supplier_stats"] == needed["orders_etl"] == {"spark"}
@@ -253,11 +253,15 @@ def test_connect_worker_binds_and_advertises_its_addresses(lab):
     assert worker["value.converter.apicurio.registry.url"] == "http://schema_registry:8081/apis/registry/v2"
 
 
-def test_connect_worker_plugin_path_lists_every_plugin(lab):
-    worker = settings_in(lab.service("connect").files["connect.properties"])
-    assert worker["plugin.path"].split(",") == [f"/opt/{name}" for name in connect.PLUGINS]
+@pytest.mark.parametrize(("offered", "left_out"), [(True, ()), (False, (connect.FILE_CONNECTORS,))])
+def test_connect_worker_plugin_path_lists_every_plugin(offered, left_out):
+    settings = LabSettings(connect_file_connectors=offered)
+    service = build_lab(FakeSite(), settings, UserFiles()).service("connect")
+    worker = settings_in(service.files["connect.properties"])
+    assert worker["plugin.path"].split(",") == [f"/opt/{name}" for name in connect.PLUGINS if name not in left_out]
     assert worker["plugin.discovery"] == "service_load"
     assert set(connect.PLUGINS) <= COMPONENTS
+    assert set(service.run.components) == set(connect.PLUGINS) - set(left_out)
 
 
 def test_config_provider_allows_only_the_workers_credentials(lab):

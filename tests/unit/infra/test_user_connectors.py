@@ -13,12 +13,13 @@ from infra.user_files import UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import FakeSite
 
 SITE = FakeSite()
+SETTINGS = LabSettings(connect_file_connectors=True)
 SINK = {"connector.class": "FileStreamSink", "topics": "@{topic.orders}", "file": "/tmp/orders.txt"}
 
 
 def parse_one(options, name="copy"):
     text = options if isinstance(options, str) else json.dumps(options)
-    (connector,) = user_connectors({f"{name}.json": text}, SITE)
+    (connector,) = user_connectors({f"{name}.json": text}, SITE, SETTINGS)
     return connector
 
 
@@ -41,6 +42,21 @@ def test_accept_both_forms_of_connects_rest_api():
     expected = parse_one(SINK)
     assert parse_one({"name": "copy", "config": SINK}) == expected
     assert parse_one({"config": SINK}) == parse_one(SINK | {"name": "copy"}) == expected
+
+
+@pytest.mark.parametrize("prefix", ["", "org.apache.kafka.connect.file."])
+@pytest.mark.parametrize("name", ["FileStreamSink", "FileStreamSource"])
+@pytest.mark.parametrize("suffix", ["", "Connector"])
+def test_file_connectors_need_a_setting(prefix, name, suffix):
+    files = {"copy.json": json.dumps(SINK | {"connector.class": prefix + name + suffix})}
+    assert user_connectors(files, SITE, SETTINGS)
+    with pytest.raises(UserFileError, match=rf"copy\.json: .*{name}, .*connectFileConnectors true"):
+        user_connectors(files, SITE, LabSettings())
+
+
+def test_other_connectors_of_kafka_need_no_setting():
+    files = {"copy.json": json.dumps({"connector.class": "MirrorSourceConnector"})}
+    assert user_connectors(files, SITE, LabSettings())
 
 
 def test_pass_connects_expressions_through():
@@ -95,7 +111,7 @@ def test_reject_invalid_and_duplicate_names():
 
 
 def test_lab_includes_valid_files_and_rejects_invalid_ones():
-    made = build_lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": json.dumps(SINK)}))
+    made = build_lab(SITE, SETTINGS, UserFiles(connectors={"copy.json": json.dumps(SINK)}))
     assert made.resources_of(Connector)[-1].name == "copy"
     with pytest.raises(UserFileError, match=r"jobs/connect/copy\.json"):
         build_lab(SITE, LabSettings(), UserFiles(connectors={"copy.json": "{"}))
@@ -111,7 +127,7 @@ def test_control_topics_of_iceberg_sinks_are_made(class_name):
         "d.json": json.dumps(iceberg | {"iceberg.control.topic": "orders"}),
         "e.json": json.dumps(SINK),
     }
-    made = build_lab(SITE, LabSettings(), UserFiles(connectors=files))
+    made = build_lab(SITE, SETTINGS, UserFiles(connectors=files))
     names = [topic.name for topic in made.resources_of(Topic)]
     assert [names.count(name) for name in ("control-iceberg", "own", "orders")] == [1, 1, 1]
     needs = {each.name: each.needs for each in made.resources_of(Connector)}
