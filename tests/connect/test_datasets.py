@@ -116,6 +116,31 @@ def test_file_source_and_sink(cluster, name, tmp_path):
     assert datasets(event, "outputs") == {("file", str(read))}
 
 
+def test_topics_of_a_pattern_are_known_without_the_transform(cluster, name, tmp_path):
+    orders, bids, other = f"{name}-orders", f"{name}-bids", f"other-{name}"
+    written = tmp_path / "written.txt"
+    cluster.topic(orders, other)
+    cluster.produce(orders, [b"order"])
+    cluster.produce(other, [b"other"])
+    options = {"connector.class": "FileStreamSink", "tasks.max": 2, "topics.regex": f"{name}-.*", "file": written}
+    consumer = {"consumer.override.auto.offset.reset": "earliest", "consumer.override.metadata.max.age.ms": 1000}
+    cluster.create(name, options | consumer | TEXT)
+    event = cluster.await_event(name, "with the first topic", lambda event: names(event, "inputs") == {orders})
+    assert datasets(event, "inputs") == {(KAFKA_NAMESPACE, orders)}
+    assert edges(event) == {(orders, str(written))}
+    cluster.topic(bids)
+    cluster.produce(bids, [b"bid"])
+    event = cluster.await_event(name, "with both topics", lambda event: names(event, "inputs") == {orders, bids})
+    assert edges(event) == {(orders, str(written)), (bids, str(written))}
+    assert cluster.history(name).transitions() == ["1 START"]
+    cluster.rest.delete(name)
+    until(lambda: cluster.history(name).transitions()[-1] == "1 ABORT", "the end of the run")
+    # A connector of the same name has read nothing, until it has.
+    cluster.create(name, options | consumer | TEXT | {"topics.regex": f"other-{name}"})
+    event = cluster.await_event(name, "with the other topic", lambda event: names(event, "inputs") == {other})
+    assert not [event for event in cluster.history(name).events if {other, orders} <= names(event, "inputs")]
+
+
 def test_mirror_maker_has_an_edge_per_topic(cluster, name):
     cluster.topic(f"{name}-a", f"{name}-b", partitions=2)
     cluster.produce(f"{name}-a", [b"1", b"2"])

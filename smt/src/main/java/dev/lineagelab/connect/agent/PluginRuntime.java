@@ -5,6 +5,7 @@ import dev.lineagelab.connect.cluster.ConfigTopicReader;
 import dev.lineagelab.connect.cluster.ConnectCluster;
 import dev.lineagelab.connect.cluster.JmxConnectCluster;
 import dev.lineagelab.connect.cluster.RestConnectCluster;
+import dev.lineagelab.connect.cluster.StatusTopicReader;
 import dev.lineagelab.connect.cluster.TransformConfig;
 import dev.lineagelab.connect.datasets.ConnectorLineageExtractor;
 import dev.lineagelab.connect.settings.OptionNames;
@@ -133,6 +134,7 @@ public final class PluginRuntime {
         state,
         worker,
         ConfigTopicReader.open(worker, settings.state(), pluginId),
+        StatusTopicReader.of(worker, settings.state(), pluginId),
         System::currentTimeMillis);
   }
 

@@ -26,11 +26,13 @@ public final class RestConnectCluster implements ConnectCluster {
 
   private final ConnectClusterState state;
   private final DeletionDetector deletions;
+  private final ActiveTopics activeTopics;
   private final ConfigCache configs;
   private final String group;
   private final Set<String> ledConnectors = new HashSet<>();
   private final String standaloneId;
   private final WorkerIdentity worker;
+  private boolean isUsingActiveTopics;
 
   /**
    * Create a view of the connectors.
@@ -41,9 +43,11 @@ public final class RestConnectCluster implements ConnectCluster {
       final ConnectClusterState state,
       final WorkerProperties properties,
       final DeletionDetector deletions,
+      final ActiveTopics activeTopics,
       final LongSupplier clock) {
     this.state = state;
     this.deletions = deletions;
+    this.activeTopics = activeTopics;
     this.configs = new ConfigCache(deletions, this::config, clock);
     this.group = properties.group();
     this.standaloneId = WorkerId.of(properties);
@@ -54,6 +58,10 @@ public final class RestConnectCluster implements ConnectCluster {
   public Map<String, ConnectorSnapshot> snapshots() throws UnavailableException {
     try {
       deletions.poll();
+      if (isUsingActiveTopics) {
+        activeTopics.poll();
+      }
+      isUsingActiveTopics = false;
       final Map<String, ConnectorSnapshot> snapshots = new TreeMap<>();
       final Collection<String> connectors = state.connectors();
       configs.update(connectors);
@@ -89,10 +97,26 @@ public final class RestConnectCluster implements ConnectCluster {
               ? ConnectorType.SINK
               : ConnectorType.SOURCE;
     }
+    final boolean hasTransform = TransformConfig.of(config).isPresent();
     final ConnectorDefinition definition =
-        new ConnectorDefinition(connector, type, config.get("connector.class"), config, true);
-    return Optional.of(
-        new ConnectorSnapshot(definition, status, TransformConfig.of(config).isPresent()));
+        new ConnectorDefinition(
+            connector,
+            type,
+            config.get("connector.class"),
+            config,
+            true,
+            hasTransform ? Set.of() : activeTopics(connector, type, config));
+    return Optional.of(new ConnectorSnapshot(definition, status, hasTransform));
+  }
+
+  /** Topics of a sink whose configuration does not name them. */
+  private Set<String> activeTopics(
+      final String connector, final ConnectorType type, final Map<String, String> config) {
+    if (type != ConnectorType.SINK || config.get("topics.regex") == null) {
+      return Set.of();
+    }
+    isUsingActiveTopics = true;
+    return activeTopics.of(connector);
   }
 
   /** Configuration of a connector; null if it was deleted since it was listed. */
@@ -160,5 +184,6 @@ public final class RestConnectCluster implements ConnectCluster {
   @Override
   public void close() {
     deletions.close();
+    activeTopics.close();
   }
 }

@@ -74,6 +74,9 @@ final class SinkLineageExtractor {
     configuredTopics().forEach(name -> byName.put(name, new ArrayList<>()));
     final List<String> configured = List.copyOf(byName.keySet());
     final Predicate<String> isRead = topicFilter(configured);
+    connector.definition().activeTopics().stream()
+        .filter(isRead)
+        .forEach(name -> byName.put(name, new ArrayList<>()));
     seen.stream()
         .flatMap(
             topic ->

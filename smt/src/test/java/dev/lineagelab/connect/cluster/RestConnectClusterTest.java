@@ -25,6 +25,7 @@ class RestConnectClusterTest {
 
   private final Herder herder = new Herder();
   private final ConfigTopic topic = new ConfigTopic();
+  private final StatusTopic status = new StatusTopic();
   private long now = 1_790_000_000_000L;
 
   /** State of a worker that counts the requests for configurations. */
@@ -92,8 +93,29 @@ class RestConnectClusterTest {
     }
   }
 
+  /** Status topic that counts how often it is read. */
+  private static final class StatusTopic implements ActiveTopics {
+    private final Map<String, Set<String>> topics = new HashMap<>();
+    private int polls;
+
+    @Override
+    public void poll() {
+      polls++;
+    }
+
+    @Override
+    public Set<String> of(final String connector) {
+      return polls == 0 ? Set.of() : topics.getOrDefault(connector, Set.of());
+    }
+
+    @Override
+    public void close() {
+      // There is nothing to close.
+    }
+  }
+
   private RestConnectCluster cluster(final Map<String, String> worker) {
-    return new RestConnectCluster(herder, new WorkerProperties(worker), topic, () -> now);
+    return new RestConnectCluster(herder, new WorkerProperties(worker), topic, status, () -> now);
   }
 
   private static ConnectorStatus status(final String worker) {
@@ -164,5 +186,35 @@ class RestConnectClusterTest {
     poll(cluster, 1);
     herder.configs.put("orders", Map.of("a", "2"));
     assertThat(cluster.snapshots().get("orders").definition().config()).isEqualTo(Map.of("a", "2"));
+  }
+
+  private static final Map<String, String> BY_PATTERN = Map.of("topics.regex", "shop[.].*");
+
+  private Set<String> activeTopics(final Map<String, String> config) throws Exception {
+    herder.configs.put("orders", config);
+    status.topics.put("orders", Set.of("shop.orders", "shop.bids"));
+    final RestConnectCluster cluster = cluster(Map.of());
+    poll(cluster, 1);
+    return cluster.snapshots().get("orders").definition().activeTopics();
+  }
+
+  @Test
+  void sinkWithAPatternHasTheTopicsThatItHasRead() throws Exception {
+    assertThat(activeTopics(BY_PATTERN)).containsExactlyInAnyOrder("shop.orders", "shop.bids");
+  }
+
+  @Test
+  void topicsThatTheConfigurationNamesAreNotReadFromTheStatusTopic() throws Exception {
+    assertThat(activeTopics(Map.of("topics", "shop.orders"))).isEmpty();
+    assertThat(status.polls).isZero();
+  }
+
+  @Test
+  void topicsThatTheTransformObservesAreNotReadFromTheStatusTopic() throws Exception {
+    final Map<String, String> config = new HashMap<>(BY_PATTERN);
+    config.put("transforms", "lineage");
+    config.put("transforms.lineage.type", TransformConfig.TRANSFORM);
+    assertThat(activeTopics(config)).isEmpty();
+    assertThat(status.polls).isZero();
   }
 }

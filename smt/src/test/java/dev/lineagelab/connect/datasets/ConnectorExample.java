@@ -15,9 +15,11 @@ import dev.lineagelab.connect.model.DatasetPair;
 import dev.lineagelab.connect.model.Field;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.connect.data.Decimal;
 import org.apache.kafka.connect.data.Schema;
@@ -46,9 +48,16 @@ record ConnectorExample(
             ConnectorType.valueOf(node.get("type").asText()),
             options.get("connector.class"),
             options,
-            node.path("complete").asBoolean(true));
+            node.path("complete").asBoolean(true),
+            activeTopics(node));
     return new ConnectorExample(
         node.get("title").asText(), definition, topics, node.get("expected"));
+  }
+
+  private static Set<String> activeTopics(final JsonNode node) {
+    final Set<String> topics = new HashSet<>();
+    node.path("activeTopics").forEach(topic -> topics.add(topic.asText()));
+    return topics;
   }
 
   private static ObservedTopic topic(final JsonNode node) {
