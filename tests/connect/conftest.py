@@ -75,6 +75,28 @@ def cluster(shared_worker, site, bootstrap, endpoint):
     delete_and_verify(shared)
 
 
+@pytest.fixture
+def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
+    """Start a dedicated worker; `options` are all of its lineage properties."""
+    started = []
+
+    def make(options):
+        site = local_site(tmp_path / "worker", ports, connect.NAME)
+        service = worker(site, plugin_path, options, bootstrap, name[:40])
+        context = running(service, site)
+        process = context.__enter__()
+        cluster = Cluster(bootstrap, Rest(site.address(connect.NAME, connect.REST.name).url), endpoint)
+        started.append((context, cluster))
+        return cluster, process
+
+    yield make
+    for context, cluster in started:
+        try:
+            delete_and_verify(cluster)
+        finally:
+            context.__exit__(None, None, None)
+
+
 def delete_and_verify(cluster, exactly_once=True):
     """Delete the connectors of a test and verify all of their events; see `EventHistory.violations`."""
     for connector in cluster.created:

@@ -6,38 +6,12 @@ import re
 import shlex
 
 import httpx
-import pytest
 
 from infra.project import PROJECT
-from infra.services.connect import worker as connect
-from tests.connect.cluster import Cluster, sink, source, with_lineage
-from tests.connect.conftest import delete_and_verify
+from tests.connect.cluster import sink, source, with_lineage
 from tests.connect.event_history import names, schema
-from tests.connect.processes import local_site, running
-from tests.connect.rest import Rest, until
-from tests.connect.worker import lineage_options, worker
-
-
-@pytest.fixture
-def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
-    """Start a dedicated worker; `options` are all of its lineage properties."""
-    started = []
-
-    def make(options):
-        site = local_site(tmp_path / "worker", ports, connect.NAME)
-        service = worker(site, plugin_path, options, bootstrap, name[:40])
-        context = running(service, site)
-        process = context.__enter__()
-        cluster = Cluster(bootstrap, Rest(site.address(connect.NAME, connect.REST.name).url), endpoint)
-        started.append((context, cluster))
-        return cluster, process
-
-    yield make
-    for context, cluster in started:
-        try:
-            delete_and_verify(cluster)
-        finally:
-            context.__exit__(None, None, None)
+from tests.connect.rest import until
+from tests.connect.worker import lineage_options
 
 
 def test_extension_alone_reports_life_cycle_and_datasets(alone, endpoint, name, tmp_path):

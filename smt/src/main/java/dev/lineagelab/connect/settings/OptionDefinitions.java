@@ -140,8 +140,9 @@ public final class OptionDefinitions {
         OptionNames.TRANSPORT,
         Type.STRING,
         "",
-        ValidString.in("", "http", "kafka", "file", "none"),
-        "Transport of events: http, kafka, file or none. Default: http if transport.url is set,"
+        ValidString.in("", "http", "kafka", "file", "openlineage", "none"),
+        "Transport of events: http, kafka, file, openlineage (OpenLineage's own client, whose jars"
+            + " must be in the plugin's folder) or none. Default: http if transport.url is set,"
             + " otherwise none.");
     add(
         options,
@@ -200,6 +201,14 @@ public final class OptionDefinitions {
         "",
         null,
         "file: path to which events are appended, one per line.");
+    add(
+        options,
+        OptionNames.CONFIG,
+        Type.STRING,
+        "",
+        null,
+        "openlineage: path of the client's configuration. Default: where the client looks for it,"
+            + " such as OPENLINEAGE_CONFIG or openlineage.yml in the worker's directory.");
   }
 
   private static void defineSecurity(final ConfigDef options) {

@@ -49,6 +49,7 @@ public final class OptionNames {
   public static final String KEYSTORE_PASSWORD = "transport.ssl.keystore.password";
   public static final String TOPIC = "transport.topic";
   public static final String FILE = "transport.file";
+  public static final String CONFIG = "transport.config";
 
   public static final String QUEUE_CAPACITY = "queue.capacity";
   public static final String BATCH_SIZE = "batch.size";

@@ -11,14 +11,20 @@ import org.apache.kafka.common.config.ConfigException;
  *
  * @param kafka without client options if another kind of transport is selected
  * @param file path; empty if another kind of transport is selected
+ * @param config path of the configuration of OpenLineage's client; empty for its usual places
  */
 public record TransportSettings(
-    Kind kind, HttpTransportSettings http, KafkaTransportSettings kafka, String file) {
+    Kind kind,
+    HttpTransportSettings http,
+    KafkaTransportSettings kafka,
+    String file,
+    String config) {
   /** Kind of transport. */
   public enum Kind {
     HTTP,
     KAFKA,
     FILE,
+    OPENLINEAGE,
     NONE
   }
 
@@ -37,7 +43,8 @@ public record TransportSettings(
         kind,
         HttpTransportSettings.of(config),
         KafkaTransportSettings.of(config, kind == Kind.KAFKA ? clients : Map.of()),
-        config.getString(OptionNames.FILE));
+        config.getString(OptionNames.FILE),
+        config.getString(OptionNames.CONFIG));
   }
 
   private static Kind kind(final AbstractConfig config) {
@@ -67,6 +74,8 @@ public record TransportSettings(
       case HTTP -> http.toString();
       case KAFKA -> kafka.toString();
       case FILE -> "file " + file;
+      case OPENLINEAGE ->
+          "OpenLineage's client" + (config.isEmpty() ? "" : ", configured by " + config);
       case NONE -> "nowhere";
     };
   }

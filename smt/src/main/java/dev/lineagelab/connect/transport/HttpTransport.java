@@ -132,6 +132,11 @@ final class HttpTransport implements Transport {
     return packed.toByteArray();
   }
 
+  /** Return whether the same event may be accepted after a response with this status. */
+  static boolean isRetriable(final int status) {
+    return status / 100 == 5 || RETRIABLE.contains(status);
+  }
+
   @Override
   public void close() {
     // The JDK's client stops its threads once it is unreachable.
@@ -143,7 +148,7 @@ final class HttpTransport implements Transport {
     }
 
     boolean isRetriable() {
-      return http.statusCode() / 100 == 5 || RETRIABLE.contains(http.statusCode());
+      return HttpTransport.isRetriable(http.statusCode());
     }
 
     String text() {

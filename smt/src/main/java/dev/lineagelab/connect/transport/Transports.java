@@ -20,9 +20,19 @@ public final class Transports {
     return switch (settings.kind()) {
       case HTTP -> new HttpTransport(settings.http());
       case KAFKA -> new KafkaTransport(settings.kafka());
+      case OPENLINEAGE -> openLineage(settings.config());
       case FILE -> new FileTransport(Path.of(settings.file()));
       case NONE -> new NoOpTransport();
     };
+  }
+
+  private static Transport openLineage(final String config) {
+    try {
+      return new OpenLineageTransport(config);
+    } catch (final LinkageError e) {
+      throw new IllegalArgumentException(
+          "OpenLineage's client is not in the plugin's folder: " + e, e);
+    }
   }
 
   /** Transport that rejects every event for {@code reason}, so that it is counted as dropped. */

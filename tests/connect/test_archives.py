@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin as its users get it: its archives, unpacked into the plugin path of a worker."""
+
+import json
+import re
+import zipfile
+
+import pytest
+
+from infra.toolchain import Artifacts
+from tests.connect.cluster import source, with_lineage
+from tests.connect.event_history import EventHistory, names, schema
+from tests.connect.plugins import COMPONENT, OPENLINEAGE_CLIENT, archives
+from tests.connect.rest import until
+from tests.connect.worker import lineage_options
+
+
+@pytest.fixture(scope="module")
+def packed():
+    return archives()
+
+
+@pytest.fixture
+def plugin_path(request, packed, built, tmp_path):
+    """Plugin path with the archives that a test names, by default the plugin's own, unpacked into one folder."""
+    folder = tmp_path / "plugins"
+    for kind in getattr(request, "param", [COMPONENT]):
+        with zipfile.ZipFile(packed[kind]) as content:
+            content.extractall(folder)
+    return folder, built.test_connectors, Artifacts.open().component("rest-guard")
+
+
+def life_cycle(cluster, name, read):
+    """Create and delete a connector; return its events as returned by `read`."""
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name)))
+    until(lambda: any(schema(event, "outputs", name) for event in read()), f"{name}: an event with a schema")
+    cluster.rest.delete(name)
+    until(lambda: "1 ABORT" in EventHistory.of(name, read()).transitions(), f"{name}: the end of the run")
+    history = EventHistory.of(name, read())
+    assert history.transitions() == ["1 START", "1 ABORT"]
+    assert history.violations() == []
+    assert names(history.last, "outputs") == {name}
+    return history
+
+
+def test_the_archive_is_a_plugin(alone, endpoint, name):
+    cluster, _ = alone(lineage_options(endpoint.url, name[:40]))
+    life_cycle(cluster, name, lambda: endpoint.events)
+
+
+def without_transport(name):
+    options = lineage_options("http://127.0.0.1:1", name[:40])
+    return {option: value for option, value in options.items() if not option.startswith("openlineage.transport.")}
+
+
+@pytest.mark.parametrize("plugin_path", [[COMPONENT, OPENLINEAGE_CLIENT]], indirect=True, ids=["with-client"])
+def test_events_go_to_the_transports_of_openlineages_client(alone, name, tmp_path):
+    first, second = tmp_path / "first.ndjson", tmp_path / "second.ndjson"
+    config = tmp_path / "openlineage.yml"
+    config.write_text(f"""
+transport:
+  type: composite
+  continueOnFailure: false
+  transports:
+    - type: file
+      location: {first}
+    - type: file
+      location: {second}
+""")
+    chosen = {"openlineage.transport.type": "openlineage", "openlineage.transport.config": str(config)}
+    cluster, _ = alone(without_transport(name) | chosen)
+
+    def read(file=first):
+        # A line that is being written is read at the next poll.
+        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    history = life_cycle(cluster, name, read)
+    assert EventHistory.of(name, read(second)).events == history.events
+
+
+def test_a_missing_client_is_named_and_records_pass(alone, name):
+    cluster, process = alone(without_transport(name) | {"openlineage.transport.type": "openlineage"})
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name)))
+    until(lambda: len(cluster.values(name)) > 10, "records")
+    until(lambda: "OpenLineage's client is not in the plugin's folder" in process.output(), "the reason in the log")
+    assert re.search(r"Cannot send lineage events to OpenLineage's client, dropping them", process.output())
