@@ -3,6 +3,7 @@
 
 import json
 import signal
+import threading
 
 import boto3
 import httpx
@@ -179,11 +180,31 @@ def test_manually_cancelled_job_is_drift_until_resubmitted(lab):
 def test_missing_job_is_reported_with_the_launchers_error(lab, tmp_path, monkeypatch):
     monkeypatch.setattr(flink_job, "RECOVERY_TIMEOUT_SECONDS", 1)
     monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
+    monkeypatch.setattr(flink_job, "STALE_FAILURE_SECONDS", 2)
     assert KIND.read(lab.inputs("never"), OperationContext()) is None
     notes = tmp_path / "job.json"
     notes.write_text(json.dumps({"problem": "cannot be submitted: never.sql, line 3: no such table"}))
     with pytest.raises(LabError, match=r"never cannot be submitted: never\.sql, line 3: no such table\nSee: "):
         KIND.create(lab.inputs("never", notes=str(notes)), OperationContext())
+
+
+def test_problem_of_an_earlier_attempt_does_not_end_the_wait(lab, tmp_path, monkeypatch):
+    """A service that the job needs is back, and the launcher has not tried again yet."""
+    monkeypatch.setattr(flink_job, "PROBLEM_SECONDS", 1)
+    notes = tmp_path / "job.json"
+    notes.write_text(json.dumps({"problem": "cannot be submitted: later.sql, line 4: UnknownHostException"}))
+
+    def submit():
+        lab.submit("later", VALID_INSERT)
+        notes.write_text("{}")
+
+    launcher = threading.Timer(5 * flink_job.PROBLEM_SECONDS, submit)
+    launcher.start()
+    try:
+        KIND.create(lab.inputs("later", notes=str(notes)), OperationContext())
+    finally:
+        launcher.join()
+    assert KIND.read(lab.inputs("later"), OperationContext()).inputs == lab.inputs("later")
 
 
 def test_delete_stops_the_job_with_a_savepoint_and_touches_no_other_job(lab):

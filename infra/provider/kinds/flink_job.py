@@ -23,7 +23,8 @@ STALE_FAILURE_SECONDS = 90
 """Time for which an earlier failure may still be listed: the launcher waits up to 60 s before it resubmits."""
 
 PROBLEM_SECONDS = 30
-"""Time for which submission problems are tolerated: the services that a job needs may still be starting."""
+"""Time for which submission problems are tolerated: the services that a job needs may still be starting. One that was
+there before stands for the launcher's attempt of that time, and is tolerated as long as an earlier failure."""
 
 REASON_SECONDS = 10
 """Time limit for the cause of a failure: the cluster responds from a cache that is some seconds old."""
@@ -135,6 +136,7 @@ def _await_running(inputs: FlinkJob, cluster: FlinkCluster, call: OperationConte
         LabError: the job failed or could not be submitted, with the cause, or did not start in time.
     """
     old = {job.job_id for job in cluster.jobs(inputs.name) if job.ended}
+    former = launcher_problem(inputs.notes)
     running_polls, reported, job = 0, "", None
     for turn, _ in enumerate(call.poll(START_SECONDS)):
         job = _newest_job(cluster.jobs(inputs.name))
@@ -148,7 +150,8 @@ def _await_running(inputs: FlinkJob, cluster: FlinkCluster, call: OperationConte
         is_old = job is not None and job.job_id in old
         if job and job.ended and (not is_old or (job.state == "FAILED" and waited >= STALE_FAILURE_SECONDS)):
             raise LabError(f"Flink job {inputs.name} {_describe_end(job, cluster, call)}\n{_log_hint(inputs)}")
-        if (job is None or is_old) and waited >= PROBLEM_SECONDS and (problem := launcher_problem(inputs.notes)):
+        problem = launcher_problem(inputs.notes) if job is None or is_old else ""
+        if problem and waited >= (STALE_FAILURE_SECONDS if problem == former else PROBLEM_SECONDS):
             raise LabError(f"Flink job {inputs.name} {problem}\n{_log_hint(inputs)}")
     reason = (cluster.reason(job.job_id) if job else "") or launcher_problem(inputs.notes)
     raise LabError(
