@@ -35,6 +35,10 @@ FOREIGN_DAEMON = 3
 """Exit status of `.ci/docker restart` if the script did not start the daemon."""
 
 
+IMAGES_SECONDS = 1500
+"""Time limit of the first `up`, which builds all images: 8 minutes on two idle cores."""
+
+
 @pytest.fixture(scope="module")
 def new_lab(daemon, base_image, fake_plugin):
     """A configured lab before its first `up`; it is removed after the tests."""
@@ -60,7 +64,7 @@ def lab(new_lab, local_graph, tmp_path_factory):
     The local lab is removed first: a small machine has no memory for both.
     """
     with daemon_at(tmp_path_factory.mktemp("first") / "docker.sock"):
-        new_lab.first_up = new_lab.lab("up")
+        new_lab.first_up = new_lab.lab("up", seconds=IMAGES_SECONDS)
     assert new_lab.first_up.status == 0, new_lab.first_up.text
     return new_lab
 
@@ -107,7 +111,7 @@ def test_up_without_a_daemon_names_the_socket_and_the_remedy(new_lab, monkeypatc
 def test_up_names_a_port_in_use_and_starts_no_container(new_lab):
     port = kafka.BROKER.port + new_lab.settings.port_offset
     with socket.create_server(("127.0.0.1", port)):
-        ended = new_lab.lab("up")
+        ended = new_lab.lab("up", seconds=IMAGES_SECONDS)
     assert ended.status == 1
     text = ended.text
     assert "Traceback" not in text
