@@ -237,7 +237,7 @@ def test_data_outlive_a_restart_of_the_daemon(lab):
     assert ended.status == 0, ended.text
     assert lab.lab("stop", shop.NAME).status == 0
     after = await_delivery(lab.stores)
-    assert [each.differences for each in after.values()] == [[], []]
+    assert [each.differences for each in after.values()] == [[], []], lab.lab("status").text
     for topic, old in before.items():
         assert old.rows <= after[topic].rows
         assert old.records <= after[topic].records
