@@ -11,8 +11,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.connect.endpoint import Endpoint
-from tests.connect.event_history import EventHistory
-from tests.connect.rest import TIMEOUT_SECONDS, Rest
+from tests.connect.event_history import EventHistory, names, schema
+from tests.connect.rest import TIMEOUT_SECONDS, Rest, until
 from tests.connect.worker import TRANSFORM
 
 KAFKA_TIMEOUT_SECONDS = 180
@@ -90,6 +90,22 @@ class Cluster:
             f"{name}: no event {description}; the last event is {json.dumps(self.history(name).events[-1:])}"
         )
         return found()[0]
+
+
+def life_cycle(
+    cluster: Cluster, name: str, read: Callable[[], list[dict[str, Any]]], **options: object
+) -> EventHistory:
+    """Create and delete a connector with the transform; verify and return its events, as `read` returns them."""
+    cluster.topic(name)
+    cluster.create(name, with_lineage(source(name), **options))
+    until(lambda: any(schema(event, "outputs", name) for event in read()), f"{name}: an event with a schema")
+    cluster.rest.delete(name)
+    until(lambda: "1 ABORT" in EventHistory.of(name, read()).transitions(), f"{name}: the end of the run")
+    history = EventHistory.of(name, read())
+    assert history.transitions() == ["1 START", "1 ABORT"]
+    assert history.violations() == []
+    assert names(history.last, "outputs") == {name}
+    return history
 
 
 def with_lineage(config: dict[str, object], **options: object) -> dict[str, object]:

@@ -8,8 +8,8 @@ import zipfile
 import pytest
 
 from infra.toolchain import Artifacts
-from tests.connect.cluster import source, with_lineage
-from tests.connect.event_history import EventHistory, names, schema
+from tests.connect.cluster import life_cycle, source, with_lineage
+from tests.connect.event_history import EventHistory
 from tests.connect.plugins import COMPONENT, OPENLINEAGE_CLIENT, archives
 from tests.connect.rest import until
 from tests.connect.worker import lineage_options
@@ -28,20 +28,6 @@ def plugin_path(request, packed, built, tmp_path):
         with zipfile.ZipFile(packed[kind]) as content:
             content.extractall(folder)
     return folder, built.test_connectors, Artifacts.open().component("rest-guard")
-
-
-def life_cycle(cluster, name, read):
-    """Create and delete a connector; return its events as returned by `read`."""
-    cluster.topic(name)
-    cluster.create(name, with_lineage(source(name)))
-    until(lambda: any(schema(event, "outputs", name) for event in read()), f"{name}: an event with a schema")
-    cluster.rest.delete(name)
-    until(lambda: "1 ABORT" in EventHistory.of(name, read()).transitions(), f"{name}: the end of the run")
-    history = EventHistory.of(name, read())
-    assert history.transitions() == ["1 START", "1 ABORT"]
-    assert history.violations() == []
-    assert names(history.last, "outputs") == {name}
-    return history
 
 
 def test_the_archive_is_a_plugin(alone, endpoint, name):

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from tests.connect.certificates import PASSWORD, certificates
-from tests.connect.cluster import source, with_lineage
+from tests.connect.cluster import life_cycle, source, with_lineage
 from tests.connect.endpoint import listening
-from tests.connect.event_history import EventHistory, names, schema
+from tests.connect.event_history import EventHistory
 from tests.connect.rest import until
 
 TOKEN = "a-token-found-nowhere-else"
@@ -16,15 +16,7 @@ TOKEN = "a-token-found-nowhere-else"
 
 def run_life_cycle(cluster, name, read, **options):
     """Create and delete a connector; verify its events as returned by `read`."""
-    cluster.topic(name)
-    cluster.create(name, with_lineage(source(name), **options))
-    until(lambda: any(schema(event, "outputs", name) for event in read()), f"{name}: an event with a schema")
-    cluster.rest.delete(name)
-    until(lambda: "1 ABORT" in EventHistory.of(name, read()).transitions(), f"{name}: the end of the run")
-    history = EventHistory.of(name, read())
-    assert history.transitions() == ["1 START", "1 ABORT"]
-    assert history.violations() == []
-    assert names(history.last, "outputs") == {name}
+    history = life_cycle(cluster, name, read, **options)
     assert cluster.history(name).events == (), "events are sent to one destination only"
     return history
 
