@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from tests.openlineage_schemas import conformance_errors
@@ -98,6 +99,12 @@ class EventHistory:
                 yield f"run {number} does not begin with START: {types}"
             if types.count("START") > 1:
                 yield f"run {number} starts {types.count('START')} times: {types}"
+
+
+def events_in(file: Path) -> list[Event]:
+    """Return the events in a file, one per line; a line that is being written is read at the next poll."""
+    lines = file.read_text().splitlines(keepends=True) if file.exists() else []
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def _text(event: Event) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin as its users get it: its archives, unpacked into the plugin path of a worker."""
 
-import json
 import re
 import zipfile
 
@@ -9,7 +8,7 @@ import pytest
 
 from infra.toolchain import Artifacts
 from tests.connect.cluster import life_cycle, source, with_lineage
-from tests.connect.event_history import EventHistory
+from tests.connect.event_history import EventHistory, events_in
 from tests.connect.plugins import COMPONENT, OPENLINEAGE_CLIENT, archives
 from tests.connect.rest import until
 from tests.connect.worker import lineage_options
@@ -57,13 +56,8 @@ transport:
     chosen = {"openlineage.transport.type": "openlineage", "openlineage.transport.config": str(config)}
     cluster, _ = alone(without_transport(name) | chosen)
 
-    def read(file=first):
-        # A line that is being written is read at the next poll.
-        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-    history = life_cycle(cluster, name, read)
-    assert EventHistory.of(name, read(second)).events == history.events
+    history = life_cycle(cluster, name, lambda: events_in(first))
+    assert EventHistory.of(name, events_in(second)).events == history.events
 
 
 def test_a_missing_client_is_named_and_records_pass(alone, name):

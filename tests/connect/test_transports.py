@@ -8,7 +8,7 @@ import pytest
 from tests.connect.certificates import PASSWORD, certificates
 from tests.connect.cluster import life_cycle, source, with_lineage
 from tests.connect.endpoint import listening
-from tests.connect.event_history import EventHistory
+from tests.connect.event_history import EventHistory, events_in
 from tests.connect.rest import until
 
 TOKEN = "a-token-found-nowhere-else"
@@ -23,13 +23,7 @@ def run_life_cycle(cluster, name, read, **options):
 
 def test_to_a_file(cluster, name, tmp_path):
     file = tmp_path / "events.ndjson"
-
-    def read():
-        # A line that is being written is read at the next poll.
-        lines = file.read_text().splitlines(keepends=True) if file.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-    run_life_cycle(cluster, name, read, **{"transport.type": "file", "transport.file": file})
+    run_life_cycle(cluster, name, lambda: events_in(file), **{"transport.type": "file", "transport.file": file})
 
 
 def test_to_a_topic(cluster, name):
