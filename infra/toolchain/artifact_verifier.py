@@ -73,7 +73,7 @@ class ArtifactVerifier:
             attempt,
             "; ".join(reasons) + " (removed; Maven was stopped before it used the file)",
             "run the same command again, with Maven 3.8 or 3.9; if you trust the registry's files, run "
-            f"`python -m infra.toolchain.update_locks {BUILD_LOCK}`",
+            f"`{locks.UPDATE_COMMAND} {BUILD_LOCK}`",
         )
 
     def _extension(self, maven: Tool) -> Path:
@@ -100,13 +100,7 @@ class ArtifactVerifier:
 
 def read_all_locks(folder: Path = locks.FOLDER) -> dict[Path, Lock]:
     """Return the content of every lock by path. Raises ArtifactError."""
-    found = {}
-    for path in sorted(folder.glob("*.lock")):
-        try:
-            found[path] = locks.parse(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ArtifactError(f"Reading the lock {path}", str(error), "restore the file") from error
-    return found
+    return {path: locks.read(path) for path in sorted(folder.glob("*.lock"))}
 
 
 def render_locked(found: dict[Path, Lock]) -> str:

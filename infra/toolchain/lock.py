@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from infra.toolchain.errors import ArtifactError
+
 FOLDER = Path(__file__).parent / "locks"
+UPDATE_COMMAND = "python -m infra.toolchain.update_locks"
 
 _LINE = re.compile(r"(?P<sha256>[0-9a-f]{64})  (?P<coordinate>\S+)")
 
@@ -75,6 +78,15 @@ def parse(text: str) -> Lock:
             raise ValueError(f"line {number}: duplicate coordinate {coordinate}")
         lock[coordinate] = found["sha256"]
     return lock
+
+
+def read(path: Path) -> Lock:
+    """Read a lock file. Raises ArtifactError."""
+    try:
+        return parse(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        remedy = f"restore the file, or regenerate it with `{UPDATE_COMMAND} {path.stem}`"
+        raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
 
 
 def render(lock: Lock) -> str:

@@ -24,7 +24,6 @@ from infra.toolchain.lock import Coordinate
 from infra.toolchain.prerequisites import Tool, find_jdk, find_maven
 from infra.toolchain.process import Command, Runner
 
-_LOCK_COMMAND = "python -m infra.toolchain.update_locks"
 _CLASSPATH_FILE = "classpath.txt"
 _PROJECT_ELEMENT = '<project xmlns="http://maven.apache.org/POM/4.0.0">'
 _POM_NAMESPACE = "{http://maven.apache.org/POM/4.0.0}"
@@ -95,7 +94,10 @@ class Maven:
 
     def command(self) -> list[str]:
         """Return `mvn` and the arguments common to all calls."""
-        return [str((self.tool or find_maven()).executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
+        return self._command(self.tool or find_maven())
+
+    def _command(self, tool: Tool) -> list[str]:
+        return [str(tool.executable), "-B", f"-Dmaven.repo.local={self.cache.maven}"]
 
     def environment(self) -> dict[str, str]:
         """Return environment variables for Maven: the JDK of the machine, and temporary files inside the cache."""
@@ -167,7 +169,7 @@ class Maven:
             raise ArtifactError(
                 f"Verifying the jars of {name} against {locks.lock_path(name).name}",
                 "; ".join(map(str, differences)) + " (removed)",
-                f"run `bin/lab setup` again; if you trust the registry's files, run `{_LOCK_COMMAND} {name}`",
+                f"run `bin/lab setup` again; if you trust the registry's files, run `{locks.UPDATE_COMMAND} {name}`",
             )
 
     def hashes(self, resolved: ResolvedJars) -> locks.Lock:
@@ -200,9 +202,10 @@ class Maven:
 
         classpath = [f"{pins.MAVEN_DEPENDENCY_PLUGIN}:build-classpath", "-DincludeScope=runtime"]
         output = f"-Dmdep.outputFile={_CLASSPATH_FILE}"
+        tool = self.tool or find_maven()
         verifier = ArtifactVerifier(self.cache, self.runner, self.collected)
-        with verifier.verifying(self.tool or find_maven(), attempt, unlocked) as verified:
-            arguments = [*self.command(), *verified, "-f", str(folder / "pom.xml"), *goals, *classpath, output]
+        with verifier.verifying(tool, attempt, unlocked) as verified:
+            arguments = [*self._command(tool), *verified, "-f", str(folder / "pom.xml"), *goals, *classpath, output]
             self.runner.run(
                 Command(
                     arguments=arguments,
@@ -218,12 +221,7 @@ class Maven:
 
 def read_lock(name: str) -> locks.Lock:
     """Read the lock of a component. Raises ArtifactError."""
-    path = locks.lock_path(name)
-    try:
-        return locks.parse(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        remedy = f"restore the file, or regenerate it with `{_LOCK_COMMAND} {name}`"
-        raise ArtifactError(f"Reading the lock {path}", str(error), remedy) from error
+    return locks.read(locks.lock_path(name))
 
 
 def is_locked(name: str) -> bool:
