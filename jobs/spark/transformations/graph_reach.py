@@ -4,6 +4,7 @@
 The searches are those of `graph_search`, in table functions: each has all edges in its memory, some 200 bytes per edge.
 """
 
+import gc
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property, reduce
 from typing import Any
@@ -23,6 +24,8 @@ class _Search:
     """
 
     def __init__(self) -> None:
+        # The graph has no cycles of objects, and each collection would visit all of it.
+        gc.disable()
         self._links: dict[Hashable, set[Hashable]] = {}
 
     def eval(self, row: Row) -> Iterator[tuple[object, ...]]:
@@ -31,6 +34,11 @@ class _Search:
             yield from self.found(row["source"])
         else:
             self._links.setdefault(row["source"], set()).add(row["target"])
+
+    def terminate(self) -> Iterable[tuple[object, ...]]:
+        """Return no more rows."""
+        gc.enable()
+        return ()
 
     def found(self, node: Hashable) -> Iterable[tuple[object, ...]]:
         """Return the rows for a node, once all edges are known."""
@@ -68,15 +76,16 @@ def closure(edges: DataFrame, partitions: int) -> DataFrame:
     Returns:
         `source`, `target`, `steps` (edges of the shortest path).
     """
-    copies = edges.sparkSession.range(partitions).select(F.col("id").alias("partition"))
+    copies = edges.sparkSession.range(partitions).select(F.col("id").cast("int").alias("partition"))
     given = _edges(edges).crossJoin(F.broadcast(copies))
-    own = F.pmod(F.xxhash64("source"), F.lit(partitions)).alias("partition")
+    own = F.pmod(F.xxhash64("source"), F.lit(partitions)).cast("int").alias("partition")
     starts = _asked(edges, "source").select("*", own)
     node = edges.schema["source"].dataType
     made = StructType().add("source", node).add("target", node).add("steps", IntegerType())
     search: Any = F.udtf(_Closure, returnType=made, useArrow=False)
-    rows = given.unionByName(starts).asTable()
-    pairs: DataFrame = search(rows.partitionBy("partition").orderBy("is_asked"))
+    # `partitionBy` of the table function would put these partitions into tasks by their hash, several in one.
+    rows = given.unionByName(starts).repartitionById(partitions, "partition").sortWithinPartitions("is_asked")
+    pairs: DataFrame = search(rows.asTable())
     return pairs
 
 

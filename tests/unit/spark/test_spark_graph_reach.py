@@ -2,6 +2,7 @@
 """Transitive closure and longest chains in Spark, which are the searches of `graph_search` over its rows."""
 
 import pytest
+from pyspark.sql import functions as F
 
 from jobs.spark.transformations.graph_reach import closure, longest_chains
 from jobs.spark.transformations.graph_search import longest_chains as chains_of
@@ -17,6 +18,12 @@ def test_the_closure_is_that_of_a_search(spark, partitions):
     expected = {(a, b, steps) for a in links for b, steps in reached(links, a).items()}
     assert len(rows) == len(expected)
     assert {tuple(row) for row in rows} == expected
+
+
+def test_each_partition_of_the_closure_is_a_task(spark):
+    """The session has one shuffle partition."""
+    rows = closure(spark.createDataFrame(random_edges(0), "source long, target long"), 4)
+    assert rows.select(F.spark_partition_id().alias("task")).distinct().count() == 4
 
 
 def test_chains_are_those_of_a_search(spark):
