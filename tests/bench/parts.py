@@ -14,10 +14,14 @@ from tests.bench.figures import Figures, format_number, print_figures
 
 
 class Part(NamedTuple):
-    """Part of a benchmark: `measure` adds the figures of a number of rounds and may use the folder."""
+    """Part of a benchmark: `measure` adds the figures of a number of rounds and may use the folder.
+
+    `only_if_named` is a part that takes too long for every run of the benchmark.
+    """
 
     measure: Callable[[Figures, Path, int], None]
     default_rounds: int
+    only_if_named: bool = False
 
 
 def run_parts(description: str | None, parts: Mapping[str, Part]) -> None:
@@ -35,7 +39,7 @@ def run_parts(description: str | None, parts: Mapping[str, Part]) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # run the finally blocks that stop processes
     figures = Figures()
     try:
-        for name in [given.only] if given.only else parts:
+        for name in [given.only] if given.only else [name for name, part in parts.items() if not part.only_if_named]:
             part = parts[name]
             figures.remark(f"{name}: load {format_number(os.getloadavg()[0])} at its start")
             with tempfile.TemporaryDirectory(prefix="lineage-lab-bench-") as folder:

@@ -84,7 +84,7 @@ class Warehouse:
         columns = COLUMNS[: self.columns]
         schema = _schema(columns)
         return {
-            "eventTime": (_BEGIN + timedelta(milliseconds=number)).isoformat(timespec="milliseconds"),
+            "eventTime": event_time(number),
             "eventType": event_type,
             "producer": _PRODUCER,
             "schemaURL": f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent",
@@ -102,6 +102,11 @@ class Warehouse:
         if table.startswith("<"):
             return self.dataset((domain - 1) % self.domains, table[1:])
         return self.dataset(domain, table)
+
+
+def event_time(number: int) -> str:
+    """Return the time of an event by its number."""
+    return (_BEGIN + timedelta(milliseconds=number)).isoformat(timespec="milliseconds")
 
 
 def run_id(run: int) -> str:
