@@ -10,7 +10,7 @@ from infra.cli import docker_state
 from infra.cli.console import out, progress_display
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_place, stack_target
-from infra.cli.stack_model import services_and_tasks
+from infra.cli.stack_model import build_lab_and_target, services_and_tasks
 from infra.cli.vendor_plugin import DOCKER, KUBERNETES, ensure_plugin
 from infra.settings import Settings
 from infra.toolchain.progress import format_size
@@ -30,11 +30,13 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
     The nodes of a cluster get their images from a registry, or by `lab images load`.
 
     Raises:
-        LabError: there is no daemon, the stack runs on another one, an image cannot be pulled or built, or the plugin
-            cannot be installed.
+        LabError: there is no daemon, the stack runs on another one, the daemon cannot run it as configured, an image
+            cannot be pulled or built, or the plugin cannot be installed.
     """
     if settings.target == "docker":
         _existing_containers(stack)
+        if not stack.resources():
+            _check_host(stack, settings)
     if plugin := PLUGINS.get(settings.target):
         ensure_plugin(plugin, stack)
     if settings.target != "docker":
@@ -45,6 +47,24 @@ def prepare_update(stack: Stack, settings: Settings) -> None:
     images, daemon = Images(stack.artifacts, settings.base_image), docker_daemon()
     images.pull(parts, daemon, progress_display())
     images.build(parts, daemon, progress_display())
+
+
+def _check_host(stack: Stack, settings: Settings) -> None:
+    """Check ports and resources of a lab that does not exist yet, as the provider does: here before the images.
+
+    Raises:
+        PreflightError: the daemon cannot run the lab as configured.
+    """
+    from infra.targets.docker.engine import shared_client
+    from infra.targets.docker.host_preflight import check_ports_and_resources, reject_stack_of_other_checkout
+    from infra.targets.docker.target import DockerTarget
+
+    lab, target = build_lab_and_target(stack.name, settings, stack.artifacts)
+    assert isinstance(target, DockerTarget)
+    client, inputs = shared_client(), target.host_inputs(lab)
+    reject_stack_of_other_checkout(client, inputs)
+    stack.runtime.remove_unmanaged(set)  # orphans of a run whose state is lost
+    check_ports_and_resources(client, inputs, warn=lambda _: None)
 
 
 def prepare_destroy(stack: Stack) -> None:

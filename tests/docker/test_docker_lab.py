@@ -108,15 +108,15 @@ def test_up_without_a_daemon_names_the_socket_and_the_remedy(new_lab, monkeypatc
     assert "Start it" in ended.text
 
 
-def test_up_names_a_port_in_use_and_starts_no_container(new_lab):
+def test_up_names_a_port_in_use_before_it_builds_images(new_lab):
     port = kafka.BROKER.port + new_lab.settings.port_offset
     with socket.create_server(("127.0.0.1", port)):
-        ended = new_lab.lab("up", seconds=IMAGES_SECONDS)
+        ended = new_lab.lab("up")
     assert ended.status == 1
-    text = ended.text
-    assert "Traceback" not in text
-    assert str(port) in text
-    assert "portOffset" in text
+    assert_fits_on_a_screen(ended.text)
+    assert "image" not in ended.text
+    assert f"port {port} (kafka broker) is held by" in ended.text
+    assert "portOffset" in ended.text
     assert new_lab.containers() == {}
 
 

@@ -75,7 +75,8 @@ class DockerTarget:
 
     def render(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return every resource of the lab; sends no request to a daemon."""
-        base = (self._host_declaration(lab), self._network_declaration(), *self._credentials_declarations(lab))
+        host = ResourceDeclaration("DockerHost", HOST, self.host_inputs(lab), ())
+        base = (host, self._network_declaration(), *self._credentials_declarations(lab))
         parts = tuple(resource for part in lab.parts for resource in self._part_declarations(part, lab))
         return (*base, *parts, environment_file(lab, self.site, self.settings, self._environment_file))
 
@@ -94,8 +95,9 @@ class DockerTarget:
         register_resources(self.render(lab), DockerResourceFactory(engine_host()))
         export_outputs(lab, self.site, self.settings, self._environment_file)
 
-    def _host_declaration(self, lab: Lab) -> ResourceDeclaration:
-        inputs = DockerHostInputs(
+    def host_inputs(self, lab: Lab) -> DockerHostInputs:
+        """Return what the lab requires of the daemon."""
+        return DockerHostInputs(
             root=str(self.root),
             stack=self.site.stack,
             checkout=checkout_id(self.containers.project),
@@ -113,7 +115,6 @@ class DockerTarget:
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )
-        return ResourceDeclaration("DockerHost", HOST, inputs, ())
 
     def _network_declaration(self) -> ResourceDeclaration:
         inputs = NetworkInputs(name=names.network_name(self.site.stack), labels=labels_of(self._labels))
