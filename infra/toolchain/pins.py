@@ -147,6 +147,19 @@ CONNECT = MavenComponent(
     ),
 )
 
+OTHER_CONNECTS = tuple(
+    MavenComponent(
+        name=f"connect-{release.rpartition('.')[0]}",
+        coordinates=(
+            *(f"org.apache.kafka:connect-{part}:{release}" for part in ("runtime", "json", "transforms")),
+            *_LOGGING,
+        ),
+        exclusions=("ch.qos.reload4j:reload4j", "org.slf4j:slf4j-reload4j"),
+    )
+    for release in ("3.7.2", "3.9.2", "4.0.2")
+)
+"""Other releases of Connect that the lineage plugin supports. Only tests use them."""
+
 _PROVIDED_BY_WORKER = ("org.slf4j:*", "org.apache.kafka:*")
 """Exclusions of connector plugins: a second copy in the plugin's folder would define the classes twice."""
 
@@ -285,7 +298,7 @@ COMPONENTS: dict[str, Component] = {
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
         *(FLINK, CONNECT_RESTARTS, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE, TRINO),
     )
-}
+} | {component.name: component for component in OTHER_CONNECTS}
 
 
 @dataclass(frozen=True)

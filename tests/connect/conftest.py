@@ -14,7 +14,7 @@ from tests.connect.endpoint import listening
 from tests.connect.plugins import plugins
 from tests.connect.processes import free_ports, local_site, running
 from tests.connect.rest import Rest, until
-from tests.connect.worker import lineage_options, worker
+from tests.connect.worker import THE_LABS, lineage_options, worker
 
 SHARED = (kafka.NAME, connect.NAME, object_store.NAME, schema_registry.NAME)
 """Services started at most once for all tests."""
@@ -77,12 +77,12 @@ def cluster(shared_worker, site, bootstrap, endpoint):
 
 @pytest.fixture
 def alone(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
-    """Start a dedicated worker; `options` are all of its lineage properties."""
+    """Start a dedicated worker; `options` are all of its lineage properties, `release` is its Connect and Java."""
     started = []
 
-    def make(options):
+    def make(options, release=THE_LABS):
         site = local_site(tmp_path / "worker", ports, connect.NAME)
-        service = worker(site, plugin_path, options, bootstrap, name[:40])
+        service = worker(site, plugin_path, options, bootstrap, name[:40], release=release)
         context = running(service, site)
         process = context.__enter__()
         cluster = Cluster(bootstrap, Rest(site.address(connect.NAME, connect.REST.name).url), endpoint)

@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin as its users get it: its archives, unpacked into the plugin path of a worker."""
 
+import json
 import re
+import sys
 import zipfile
 
 import pytest
 
 from infra.toolchain import Artifacts
+from infra.toolchain.progress import PlainProgress
 from tests.connect.cluster import life_cycle, source, with_lineage
 from tests.connect.event_history import EventHistory, events_in
 from tests.connect.plugins import COMPONENT, OPENLINEAGE_CLIENT, archives
 from tests.connect.rest import until
-from tests.connect.worker import lineage_options
+from tests.connect.worker import OTHER_RELEASES, lineage_options
+
+SAMPLE = "etc/connect-lineage.properties"
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +32,36 @@ def plugin_path(request, packed, built, tmp_path):
         with zipfile.ZipFile(packed[kind]) as content:
             content.extractall(folder)
     return folder, built.test_connectors, Artifacts.open().component("rest-guard")
+
+
+def test_the_archive_documents_itself(plugin_path):
+    (plugin,) = plugin_path[0].iterdir()
+    files = {str(file.relative_to(plugin)) for file in plugin.rglob("*") if file.is_file()}
+    documents = {name for name in files if not name.startswith("lib/")}
+    assert documents == {"README.md", "manifest.json", SAMPLE, "doc/LICENSE", "doc/CHANGELOG.md"}
+    version = json.loads((plugin / "manifest.json").read_text())["version"]
+    assert f"lib/connect-lineage-{version}.jar" in files
+    assert f"## {version}\n" in (plugin / "doc/CHANGELOG.md").read_text()
+    own = set(sample_properties(plugin)) - {"rest.extension.classes"}
+    assert own <= {*lineage_options("http://127.0.0.1:1")}
+
+
+def sample_properties(plugin):
+    """Return the worker's properties that the archive suggests."""
+    lines = (plugin / SAMPLE).read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("release", OTHER_RELEASES, ids=str)
+def test_the_archive_is_a_plugin_of_other_releases(alone, endpoint, name, plugin_path, release):
+    Artifacts.open().setup({release.component}, PlainProgress(sys.stderr))
+    suggested = sample_properties(next(plugin_path[0].iterdir()))
+    options = suggested | lineage_options(endpoint.url, name[:40]) | release.extensions
+    assert suggested["rest.extension.classes"] in options["rest.extension.classes"]
+    cluster, process = alone(options, release)
+    life_cycle(cluster, name, lambda: endpoint.events)
+    assert "ERROR" not in process.output()
 
 
 def test_the_archive_is_a_plugin(alone, endpoint, name):

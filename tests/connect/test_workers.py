@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers that join, leave and crash: runs continue on other workers, and each ends once."""
 
+import sys
+
 import pytest
 
 from infra.services.connect import worker as connect
+from infra.toolchain import Artifacts
+from infra.toolchain.progress import PlainProgress
 from tests.connect.cluster import Cluster, lines_of, sink, source, struct, with_lineage
 from tests.connect.conftest import delete_and_verify
 from tests.connect.endpoint import Behaviour
 from tests.connect.event_history import names, schema
 from tests.connect.processes import await_ready, local_site, start
 from tests.connect.rest import Rest, until
-from tests.connect.worker import lineage_options, worker
+from tests.connect.worker import OTHER_RELEASES, THE_LABS, lineage_options, worker
 
 
 class Group:
     """Workers of one group by name."""
 
-    def __init__(self, name, bootstrap, plugin_path, ports, folder, endpoint):
+    def __init__(self, name, bootstrap, plugin_path, ports, folder, endpoint, release=THE_LABS):
         self.name = name
+        self._release = release
         self.cluster = Cluster(bootstrap, None, endpoint)
         self._plugin_path = plugin_path
         self._ports = ports
@@ -30,7 +35,7 @@ class Group:
         for name in workers:
             site = self._site(name)
             options = lineage_options(self.cluster.endpoint.url, self.name) | self.properties
-            service = worker(site, self._plugin_path, options, self.cluster.bootstrap, self.name)
+            service = worker(site, self._plugin_path, options, self.cluster.bootstrap, self.name, release=self._release)
             self._started[name] = (site, start(service, site))
         for name in workers:
             site, started = self._started[name]
@@ -69,8 +74,14 @@ class Group:
 
 
 @pytest.fixture
-def group(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
-    started = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint)
+def group(request, name, bootstrap, plugin_path, built, ports, tmp_path, endpoint):
+    """Workers of the lab's release, or of the one that a test names. Another Connect has the test's plugins only."""
+    release = getattr(request, "param", THE_LABS)
+    if release.component != THE_LABS.component:
+        Artifacts.open().setup({release.component}, PlainProgress(sys.stderr))
+        plugin_path = (built.lineage, built.test_connectors)
+    started = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint, release)
+    started.properties = release.extensions
     try:
         yield started
         delete_and_verify(started.cluster)
@@ -78,6 +89,16 @@ def group(name, bootstrap, plugin_path, ports, tmp_path, endpoint):
         started.end()
 
 
+# Each release of Connect with the newer Java alone, to save minutes: `test_archives` has both with each.
+with_all_releases = pytest.mark.parametrize(
+    "group",
+    [THE_LABS, *(pytest.param(release, marks=pytest.mark.slow) for release in OTHER_RELEASES if release.java > 17)],
+    ids=str,
+    indirect=True,
+)
+
+
+@with_all_releases
 def test_tasks_on_two_workers_are_one_run_that_survives_a_crash(group, name, tmp_path):
     cluster, topic = group.cluster, name
     group.start("one", "two")
@@ -104,6 +125,7 @@ def test_tasks_on_two_workers_are_one_run_that_survives_a_crash(group, name, tmp
     assert all(names(event, "inputs") == {topic} for event in history.events)
 
 
+@with_all_releases
 def test_crash_of_the_leader(group, name):
     cluster = group.cluster
     group.start("one", "two")
@@ -151,7 +173,7 @@ def test_connector_deleted_without_a_leader(group, name):
 
 def test_leader_without_jmx_reporter(group, name):
     cluster = group.cluster
-    group.properties = {"metric.reporters": ""}
+    group.properties |= {"metric.reporters": ""}
     group.start("one")
     cluster.topic(name)
     cluster.create(name, with_lineage(source(name)))
@@ -160,9 +182,10 @@ def test_leader_without_jmx_reporter(group, name):
     cluster.await_transitions(name, "1 START", "1 ABORT")
 
 
+@with_all_releases
 def test_failure_reaches_the_service_after_an_outage_and_a_crash(group, name):
     cluster, endpoint = group.cluster, group.cluster.endpoint
-    group.properties = {"openlineage.retry.timeout.ms": 0}
+    group.properties |= {"openlineage.retry.timeout.ms": 0}
     group.start("one")
     cluster.topic(name)
     connector = with_lineage(source(name, fail__at="records", fail__after__records=5))

@@ -3,11 +3,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from infra.model import Java, Probe, Service, Site
 from infra.services import jvm, kafka
 from infra.services.connect import worker as connect
 from infra.services.properties import render_properties
+from infra.toolchain import pins
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
 TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
@@ -15,6 +17,37 @@ KAFKA_NAMESPACE = "kafka://kafka:9092"
 JOB_NAMESPACE = "connect-tests"
 HEAP_MIB = 320
 CONVERTERS = "org.apache.kafka.connect.json.JsonConverter"
+
+
+class Release(NamedTuple):
+    """Releases of Connect and of Java: the component with Connect's jars, and the major version of Java."""
+
+    component: str = connect.COMPONENT
+    java: int = 17
+
+    def __str__(self) -> str:
+        return f"{self.component}-java-{self.java}"
+
+    @property
+    def ready(self) -> str:
+        """Path of the REST API that responds when a worker is ready."""
+        return "/health" if self.component == connect.COMPONENT else "/connectors"
+
+    @property
+    def extensions(self) -> dict[str, str | int | bool]:
+        """Worker properties with the extensions of the REST API. The lab's guard needs Connect 4."""
+        others = [connect.GUARD_EXTENSION] if self.component == connect.COMPONENT else []
+        return {"rest.extension.classes": ",".join([EXTENSION, *others])}
+
+
+THE_LABS = Release()
+"""Releases of the lab's own workers."""
+
+OTHER_RELEASES = (
+    *(Release(component.name, java) for component in pins.OTHER_CONNECTS for java in (17, 21)),
+    Release(java=21),
+)
+"""Other releases that the plugin supports."""
 
 
 def worker(
@@ -25,6 +58,7 @@ def worker(
     group: str = "tests",
     compiler: Sequence[str] = jvm.C1_ONLY,
     heap_mib: int = HEAP_MIB,
+    release: Release = THE_LABS,
 ) -> Service:
     """Return a distributed worker; `options` are added to its properties.
 
@@ -43,7 +77,7 @@ def worker(
         "scheduled.rebalance.max.delay.ms": 500,
         **options,
     }
-    return _service(site, "ConnectDistributed", {connect.CONFIG: render_properties(own)}, compiler, heap_mib)
+    return _service(site, "ConnectDistributed", {connect.CONFIG: render_properties(own)}, compiler, heap_mib, release)
 
 
 def standalone(
@@ -85,20 +119,22 @@ def _service(
     files: Mapping[str, str],
     compiler: Sequence[str] = jvm.C1_ONLY,
     heap_mib: int = HEAP_MIB,
+    release: Release = THE_LABS,
 ) -> Service:
     """Return the service with its properties files as arguments."""
     logging = f"-Dlog4j2.configurationFile={site.file(connect.NAME, connect.LOGGING)}"
     return Service(
         name=connect.NAME,
         run=Java(
-            connect.COMPONENT,
+            release.component,
             f"org.apache.kafka.connect.cli.{main}",
             heap_mib,
             tuple(site.file(connect.NAME, file) for file in files),
             (*jvm.SERVICE_OPTIONS, "-XX:MetaspaceSize=96m", logging, *compiler),
+            runtime=release.java,
         ),
         endpoints=connect.ENDPOINTS,
-        ready=Probe(connect.REST.name, "/health"),
+        ready=Probe(connect.REST.name, release.ready),
         files={**files, connect.LOGGING: _LOGGING},
     )
 
@@ -133,5 +169,4 @@ def lineage_options(url: str, group: str = "tests", **options: str | int) -> dic
         "retry.backoff.max.ms": 500,
     }
     own |= {name.replace("__", "."): value for name, value in options.items()}
-    extensions = {"rest.extension.classes": f"{EXTENSION},{connect.GUARD_EXTENSION}"}
-    return extensions | {f"openlineage.{name}": value for name, value in own.items()}
+    return THE_LABS.extensions | {f"openlineage.{name}": value for name, value in own.items()}
