@@ -6,6 +6,9 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.schema import Schema
+from pyiceberg.types import NestedField, StringType
 
 from infra import credentials
 from infra.catalog import LabSettings, build_lab
@@ -23,7 +26,7 @@ from tests.connect.cluster import Cluster
 from tests.connect.conftest import delete_and_verify
 from tests.connect.event_history import columns, dataset, datasets, edges, schema
 from tests.connect.processes import all_running, credentials_of, launcher_of, local_site, running
-from tests.connect.rest import Rest
+from tests.connect.rest import Rest, until
 
 pytestmark = pytest.mark.skipif(not Artifacts.open().has("postgres"), reason="no Postgres is pinned for this platform")
 
@@ -155,6 +158,78 @@ def test_kafka_to_the_archive(stores):
     folders = {(ARCHIVE_NAMESPACE, "topics/orders"), (ARCHIVE_NAMESPACE, "topics/bids")}
     assert datasets(event, "outputs") == {*folders, (KAFKA_NAMESPACE, DEAD_LETTER_PREFIX + SINK)}
     assert edges(event) == {("orders", "topics/orders"), ("bids", "topics/bids"), *dead_letters(SINK)}
+
+
+@pytest.fixture(scope="module")
+def catalog(stores):
+    """PyIceberg's client of the catalog, with a table `fixed.part` that has some columns of the topic."""
+    found = RestCatalog(
+        "lake",
+        uri=stores.site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+        warehouse=f"{WAREHOUSE_NAMESPACE}/",
+        **object_store_properties(stores.site),
+    )
+    found.create_namespace("fixed")
+    names = enumerate(("order_id", "Item", "extra"), 1)
+    schema = Schema(*(NestedField(number, name, StringType(), required=False) for number, name in names))
+    found.create_table("fixed.part", schema)
+    return found
+
+
+def object_store_properties(site):
+    secrets = credentials.read(credentials_of(site.root))
+    return {
+        "s3.endpoint": site.address(object_store.NAME, object_store.S3.name).url,
+        "s3.access-key-id": secrets[credentials.S3_ACCESS_KEY],
+        "s3.secret-access-key": secrets[credentials.S3_SECRET_KEY],
+        "s3.region": credentials.S3_REGION,
+    }
+
+
+def create_fixed_sink(stores, name, table, **options):
+    """Create a copy of the lab's Iceberg sink that neither creates nor changes its only table."""
+    lake = next(connector for connector in connectors.connectors(stores.site) if connector.name == LAKE)
+    own = {
+        "topics": "orders",
+        "iceberg.tables": table,
+        "iceberg.tables.auto-create-enabled": False,
+        "iceberg.tables.evolve-schema-enabled": False,
+    }
+    copied = {option: value for option, value in lake.config.items() if "route" not in option}
+    stores.cluster.create(name, copied | own | options)
+
+
+def rows_of(catalog, table):
+    return catalog.load_table(table).scan().to_arrow().to_pylist()
+
+
+def test_an_iceberg_sink_fills_only_columns_that_its_table_has(stores, catalog):
+    create_fixed_sink(stores, "exact", "fixed.part")
+    event = stores.cluster.await_event("exact", "with columns", lambda found: columns(found, "fixed/part"))
+    assert columns(event, "fixed/part") == {"order_id": {"orders/order_id"}}
+    until(lambda: rows_of(catalog, "fixed.part"), "rows")
+    assert {(row["Item"], row["extra"]) for row in rows_of(catalog, "fixed.part")} == {(None, None)}
+    stores.cluster.rest.delete("exact")
+
+    create_fixed_sink(stores, "inexact", "fixed.part", **{"iceberg.tables.schema-case-insensitive": True})
+    event = stores.cluster.await_event("inexact", "with columns", lambda found: columns(found, "fixed/part"))
+    assert columns(event, "fixed/part") == {"order_id": {"orders/order_id"}, "Item": {"orders/item"}}
+    until(lambda: {row["Item"] for row in rows_of(catalog, "fixed.part")} == {None, "chair"}, "rows of both sinks")
+
+    with catalog.load_table("fixed.part").update_schema() as update:
+        update.add_column("supplier", StringType())
+    stores.cluster.await_event(
+        "inexact", "with the new column", lambda found: "supplier" in columns(found, "fixed/part")
+    )
+
+
+def test_a_table_that_does_not_exist_has_no_edges(stores, catalog):
+    create_fixed_sink(stores, "nowhere", "fixed.none")
+    event = stores.cluster.await_event("nowhere", "of the failure", lambda found: found["eventType"] == "FAIL")
+    assert datasets(event, "outputs") == {(KAFKA_NAMESPACE, DEAD_LETTER_PREFIX + LAKE)}
+    assert edges(event) == {("orders", DEAD_LETTER_PREFIX + LAKE)}
+    named = [dataset["name"] for found in stores.cluster.history("nowhere").events for dataset in found["outputs"]]
+    assert "fixed/none" not in named
 
 
 def test_column_added_in_postgres_reaches_every_store(stores):

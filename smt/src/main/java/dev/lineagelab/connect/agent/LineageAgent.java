@@ -8,6 +8,7 @@ import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.metrics.RecordCounts;
 import dev.lineagelab.connect.registry.SchemaVersionEnricher;
+import dev.lineagelab.connect.registry.TableEnricher;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import dev.lineagelab.connect.state.TopicObservation;
@@ -40,6 +41,7 @@ final class LineageAgent {
   private final TaskObservations observations;
   private final RecordTotals totals;
   private final SchemaVersionEnricher enricher;
+  private final TableEnricher tables;
   private final EventSender sender;
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
@@ -60,7 +62,9 @@ final class LineageAgent {
     this.totals = context.totals();
     this.sender = new EventSender(state);
     this.shortLived = new ShortLivedConnectors(observations, state);
-    this.enricher = new SchemaVersionEnricher(settings.ofWorker().registry().requestsPerMinute());
+    final int requestsPerMinute = settings.ofWorker().registry().requestsPerMinute();
+    this.enricher = new SchemaVersionEnricher(requestsPerMinute);
+    this.tables = new TableEnricher(requestsPerMinute);
   }
 
   /**
@@ -202,7 +206,7 @@ final class LineageAgent {
             new ConnectorTracker(
                 connector,
                 cluster.id(),
-                new LineageCache(context.extractor(), enricher, state),
+                new LineageCache(context.extractor(), enricher, tables, state),
                 state,
                 reportedCounts(connector)));
   }
@@ -271,6 +275,7 @@ final class LineageAgent {
       trackers.forEach(
           (name, tracker) -> isolated(name, () -> send(tracker.flush(() -> allCounts(name), now))));
       enricher.close();
+      tables.close();
       sender.close();
       state.close();
     }

@@ -4,7 +4,9 @@ package dev.lineagelab.connect.agent;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.LineageExtractor;
+import dev.lineagelab.connect.registry.EnrichedLineage;
 import dev.lineagelab.connect.registry.SchemaVersionEnricher;
+import dev.lineagelab.connect.registry.TableEnricher;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import org.slf4j.Logger;
@@ -16,6 +18,7 @@ final class LineageCache {
 
   private final LineageExtractor extractor;
   private final SchemaVersionEnricher enricher;
+  private final TableEnricher tables;
   private final SharedState state;
   private ConnectorDefinition definition;
   private PluginSettings settings;
@@ -26,9 +29,11 @@ final class LineageCache {
   LineageCache(
       final LineageExtractor extractor,
       final SchemaVersionEnricher enricher,
+      final TableEnricher tables,
       final SharedState state) {
     this.extractor = extractor;
     this.enricher = enricher;
+    this.tables = tables;
     this.state = state;
   }
 
@@ -41,9 +46,12 @@ final class LineageCache {
       definition = connector;
       extracted = extract();
     }
-    final SchemaVersionEnricher.EnrichedLineage current =
-        enricher.enrich(definition, settings.registry(), extracted);
-    if (enriched == null || !current.isPending() || !hasSameDatasets(current.lineage())) {
+    final EnrichedLineage limited =
+        tables.enrich(definition, settings.registry().readsTables(), extracted);
+    final EnrichedLineage current =
+        enricher.enrich(definition, settings.registry(), limited.lineage());
+    final boolean isPending = limited.isPending() || current.isPending();
+    if (enriched == null || !isPending || !hasSameDatasets(current.lineage())) {
       enriched = current.lineage();
     }
     return enriched;

@@ -33,6 +33,7 @@ final class ConnectorLineageBuilder {
   private final Map<Dataset, Map<String, Field>> extraColumns = new TreeMap<>();
   private final Map<Dataset, List<Symlink>> symlinks = new TreeMap<>();
   private final SortedSet<String> notes = new TreeSet<>();
+  private final Map<Dataset, String> fixedTables = new TreeMap<>();
 
   void addInput(final Dataset dataset) {
     inputs.add(dataset);
@@ -79,6 +80,11 @@ final class ConnectorLineageBuilder {
     if (!more.isEmpty()) {
       symlinks.put(dataset, List.copyOf(more));
     }
+  }
+
+  /** Add the name in its catalog of an output whose columns the connector does not change. */
+  void addFixedTable(final Dataset dataset, final String table) {
+    fixedTables.put(dataset, table);
   }
 
   /** Add data flow from an input to an output; column lineage of the same pair is merged. */
@@ -154,6 +160,12 @@ final class ConnectorLineageBuilder {
                         known.version(),
                         union(known.fields(), List.copyOf(columns.values())))));
     return new ConnectorLineage(
-        List.copyOf(inputs), List.copyOf(outputs), all, schemas, symlinks, List.copyOf(notes));
+        List.copyOf(inputs),
+        List.copyOf(outputs),
+        all,
+        schemas,
+        symlinks,
+        List.copyOf(notes),
+        fixedTables);
   }
 }

@@ -10,7 +10,6 @@ import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
 import dev.lineagelab.connect.model.EdgeKind;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,9 +26,6 @@ public final class IcebergResolver implements DatasetResolver {
       List.of(
           "org.apache.iceberg.connect.IcebergSinkConnector",
           "io.tabular.iceberg.connect.IcebergSinkConnector");
-  private static final String FIXED_TABLES =
-      "The sink neither creates nor changes tables: columns that a table lacks are not written,"
-          + " and which it has is unknown.";
   private static final String ROUTE_FIELD = "iceberg.tables.route-field";
 
   @Override
@@ -40,13 +36,7 @@ public final class IcebergResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
-    final Resolution<SinkTarget> targets = targets(connector, record);
-    if (targets.found().isEmpty() || changesTables(connector)) {
-      return targets;
-    }
-    final List<String> notes = new ArrayList<>(targets.notes());
-    notes.add(FIXED_TABLES);
-    return new Resolution<>(targets.found(), notes);
+    return targets(connector, record);
   }
 
   private static Resolution<SinkTarget> targets(
@@ -132,12 +122,14 @@ public final class IcebergResolver implements DatasetResolver {
       final String table,
       final Set<Contribution> filters) {
     final IcebergTable resolved = IcebergTable.of(connector, table);
+    final boolean changesTables = changesTables(connector);
     return new SinkTarget(
         resolved.dataset(),
         resolved.symlinks(),
         SinkConversions.convertTypes(record.value(), StoreTypeMappings.ICEBERG),
-        changesTables(connector),
-        filters);
+        changesTables,
+        filters,
+        changesTables ? null : table);
   }
 
   /** Return true if the sink gives tables the columns of the records. */

@@ -33,6 +33,7 @@ public final class S3ArchiveResolver implements DatasetResolver {
                 List.of(),
                 SinkConversions.convertTypes(record.value(), StoreTypeMappings.JSON),
                 true,
-                Set.of())));
+                Set.of(),
+                null)));
   }
 }

@@ -288,6 +288,9 @@ final class SinkLineageExtractor {
         .values()
         .forEach(from -> from.forEach(part -> addMetadataColumn(input, part.origin())));
     result.addSymlinks(target.dataset(), target.symlinks());
+    if (target.fixedTable() != null) {
+      result.addFixedTable(target.dataset(), target.fixedTable());
+    }
     if (target.hasSchema()) {
       SchemaFields.of(target.columns())
           .ifPresent(fields -> result.addSchema(target.dataset(), null, fields));

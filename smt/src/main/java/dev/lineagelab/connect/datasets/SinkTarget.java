@@ -15,15 +15,18 @@ import java.util.Set;
  * @param columns content of the record in the dataset
  * @param hasSchema true if the dataset has exactly these columns, with these types
  * @param filters contributions that decided on this target
+ * @param fixedTable name in its catalog of a table whose columns the sink does not change; null for
+ *     any other dataset
  */
 public record SinkTarget(
     Dataset dataset,
     List<Symlink> symlinks,
     SymbolicValue columns,
     boolean hasSchema,
-    Set<Contribution> filters) {
+    Set<Contribution> filters,
+    String fixedTable) {
   /** Return the target of all records; the dataset may have further columns. */
   public static SinkTarget of(final Dataset dataset, final SymbolicValue columns) {
-    return new SinkTarget(dataset, List.of(), columns, false, Set.of());
+    return new SinkTarget(dataset, List.of(), columns, false, Set.of(), null);
   }
 }

@@ -39,13 +39,6 @@ public final class SchemaVersionEnricher implements AutoCloseable {
    */
   private record Converter(Optional<RegistryConfig> registry, String note) {}
 
-  /**
-   * Lineage with the versions found so far.
-   *
-   * @param isPending true if a version is likely to be found soon
-   */
-  public record EnrichedLineage(ConnectorLineage lineage, boolean isPending) {}
-
   /** Create an enricher. No thread or connection is opened until a converter has a registry. */
   public SchemaVersionEnricher(final int requestsPerMinute) {
     this(new SchemaVersionLookups(requestsPerMinute, DELAYS));

@@ -131,7 +131,16 @@ public final class OptionDefinitions {
         Type.INT,
         60,
         Range.atLeast(6),
-        "Maximum number of requests per minute from a worker to all registries.");
+        "Maximum number of requests per minute from a worker to all registries, and to all"
+            + " catalogs.");
+    add(
+        options,
+        OptionNames.CATALOG_COLUMNS,
+        Type.BOOLEAN,
+        true,
+        null,
+        "Asks the REST catalog of an Iceberg sink that neither creates nor changes tables for"
+            + " their columns.");
   }
 
   private static void defineTransport(final ConfigDef options) {

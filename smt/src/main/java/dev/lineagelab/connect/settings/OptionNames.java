@@ -24,6 +24,7 @@ public final class OptionNames {
   public static final String STATE_TOPIC = "state.topic";
   public static final String STATE_REPLICATION_FACTOR = "state.topic.replication.factor";
 
+  public static final String CATALOG_COLUMNS = "catalog.columns";
   public static final String REGISTRY_VERSIONS = "registry.versions";
   public static final String REGISTRY_REQUESTS = "registry.requests.per.minute";
 

@@ -5,14 +5,16 @@ import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
 
 /**
- * Settings of schema version lookups.
+ * Settings of lookups of schema versions, and of tables in catalogs.
  *
- * @param requestsPerMinute limit for all registries together
+ * @param enabled whether versions are looked up
+ * @param readsTables whether catalogs are asked for the columns of tables
+ * @param requestsPerMinute limit for all registries together, and for all catalogs together
  * @param converter options of the worker's value converter, without prefix; a connector may
  *     override them
  */
 public record RegistrySettings(
-    boolean enabled, int requestsPerMinute, Map<String, String> converter) {
+    boolean enabled, boolean readsTables, int requestsPerMinute, Map<String, String> converter) {
   private static final String CONVERTER = "value.converter";
 
   public RegistrySettings {
@@ -22,6 +24,7 @@ public record RegistrySettings(
   static RegistrySettings of(final AbstractConfig config, final WorkerProperties worker) {
     return new RegistrySettings(
         config.getBoolean(OptionNames.REGISTRY_VERSIONS),
+        config.getBoolean(OptionNames.CATALOG_COLUMNS),
         config.getInt(OptionNames.REGISTRY_REQUESTS),
         worker.withPrefix(CONVERTER + "."));
   }
