@@ -24,7 +24,7 @@ from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
 from tests.connect.cluster import Cluster
 from tests.connect.conftest import delete_and_verify
-from tests.connect.event_history import columns, dataset, datasets, edges, schema
+from tests.connect.event_history import columns, dataset, datasets, edges, notes, schema
 from tests.connect.processes import all_running, credentials_of, launcher_of, local_site, running
 from tests.connect.rest import Rest, until
 
@@ -184,6 +184,22 @@ def object_store_properties(site):
         "s3.secret-access-key": secrets[credentials.S3_SECRET_KEY],
         "s3.region": credentials.S3_REGION,
     }
+
+
+def test_a_sink_without_the_transform_has_the_columns_of_the_registry(stores):
+    with_it = stores.cluster.await_event(LAKE, "with all schemas and columns", is_complete)
+    lake = next(connector for connector in connectors.connectors(stores.site) if connector.name == LAKE)
+    others = [name for name in lake.config["transforms"].split(",") if name != "lineage"]
+    own = {name: value for name, value in lake.config.items() if not name.startswith("transforms.lineage.")}
+    stores.cluster.create("plain", own | {"transforms": ",".join(others)})
+    event = stores.cluster.await_event("plain", "with all schemas and columns", is_complete)
+    for table in ("raw/orders", "raw/bids"):
+        assert columns(event, table) == columns(with_it, table) != {}
+    for topic in ("orders", "bids"):
+        fields = [name for name in schema(with_it, "inputs", topic) if name in schema(event, "inputs", topic)]
+        assert fields == list(schema(event, "inputs", topic))
+        assert any(f"'{topic}' are those of its latest schema" in note for note in notes(event))
+    assert edges(event) == edges(with_it)
 
 
 def create_fixed_sink(stores, name, table, **options):

@@ -7,8 +7,7 @@ import dev.lineagelab.connect.cluster.JmxConnectCluster;
 import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.metrics.RecordCounts;
-import dev.lineagelab.connect.registry.SchemaVersionEnricher;
-import dev.lineagelab.connect.registry.TableEnricher;
+import dev.lineagelab.connect.registry.ServiceLookups;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
 import dev.lineagelab.connect.state.TopicObservation;
@@ -40,8 +39,7 @@ final class LineageAgent {
   private final ConnectorSettings settings;
   private final TaskObservations observations;
   private final RecordTotals totals;
-  private final SchemaVersionEnricher enricher;
-  private final TableEnricher tables;
+  private final ServiceLookups lookups;
   private final EventSender sender;
   private final Map<String, ConnectorTracker> trackers = new TreeMap<>();
   private final Map<String, Long> orphans = new TreeMap<>();
@@ -62,9 +60,7 @@ final class LineageAgent {
     this.totals = context.totals();
     this.sender = new EventSender(state);
     this.shortLived = new ShortLivedConnectors(observations, state);
-    final int requestsPerMinute = settings.ofWorker().registry().requestsPerMinute();
-    this.enricher = new SchemaVersionEnricher(requestsPerMinute);
-    this.tables = new TableEnricher(requestsPerMinute);
+    this.lookups = new ServiceLookups(settings.ofWorker().registry().requestsPerMinute());
   }
 
   /**
@@ -206,7 +202,7 @@ final class LineageAgent {
             new ConnectorTracker(
                 connector,
                 cluster.id(),
-                new LineageCache(context.extractor(), enricher, tables, state),
+                new LineageCache(context.extractor(), lookups, state),
                 state,
                 reportedCounts(connector)));
   }
@@ -274,8 +270,7 @@ final class LineageAgent {
       saveObservations();
       trackers.forEach(
           (name, tracker) -> isolated(name, () -> send(tracker.flush(() -> allCounts(name), now))));
-      enricher.close();
-      tables.close();
+      lookups.close();
       sender.close();
       state.close();
     }

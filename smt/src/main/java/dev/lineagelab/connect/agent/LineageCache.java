@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.agent;
 
+import dev.lineagelab.connect.cluster.TransformConfig;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.LineageExtractor;
+import dev.lineagelab.connect.model.ObservedTopic;
 import dev.lineagelab.connect.registry.EnrichedLineage;
-import dev.lineagelab.connect.registry.SchemaVersionEnricher;
-import dev.lineagelab.connect.registry.TableEnricher;
+import dev.lineagelab.connect.registry.ServiceLookups;
+import dev.lineagelab.connect.registry.TopicSchemas;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
+import java.util.Collection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,40 +20,41 @@ final class LineageCache {
   private static final Logger LOG = LoggerFactory.getLogger(LineageCache.class);
 
   private final LineageExtractor extractor;
-  private final SchemaVersionEnricher enricher;
-  private final TableEnricher tables;
+  private final ServiceLookups lookups;
   private final SharedState state;
   private ConnectorDefinition definition;
   private PluginSettings settings;
   private long topicsVersion = -1;
+  private TopicSchemas.Found registered = TopicSchemas.Found.NONE;
   private ConnectorLineage extracted;
   private ConnectorLineage enriched;
 
   LineageCache(
-      final LineageExtractor extractor,
-      final SchemaVersionEnricher enricher,
-      final TableEnricher tables,
-      final SharedState state) {
+      final LineageExtractor extractor, final ServiceLookups lookups, final SharedState state) {
     this.extractor = extractor;
-    this.enricher = enricher;
-    this.tables = tables;
+    this.lookups = lookups;
     this.state = state;
   }
 
   /** Current lineage of the connector; empty if its extraction fails. */
   ConnectorLineage get(final ConnectorDefinition connector, final PluginSettings own) {
     final long version = state.topicsVersion(connector.name());
-    if (version != topicsVersion || own != settings || !connector.equals(definition)) {
+    final TopicSchemas.Found schemas =
+        TransformConfig.of(connector.config()).isPresent()
+            ? TopicSchemas.Found.NONE
+            : lookups.schemas(connector, own.registry());
+    if (version != topicsVersion
+        || own != settings
+        || !connector.equals(definition)
+        || !schemas.equals(registered)) {
       topicsVersion = version;
+      registered = schemas;
       settings = own;
       definition = connector;
       extracted = extract();
     }
-    final EnrichedLineage limited =
-        tables.enrich(definition, settings.registry().readsTables(), extracted);
-    final EnrichedLineage current =
-        enricher.enrich(definition, settings.registry(), limited.lineage());
-    final boolean isPending = limited.isPending() || current.isPending();
+    final EnrichedLineage current = lookups.enrich(definition, settings.registry(), extracted);
+    final boolean isPending = schemas.isPending() || current.isPending();
     if (enriched == null || !isPending || !hasSameDatasets(current.lineage())) {
       enriched = current.lineage();
     }
@@ -67,9 +71,16 @@ final class LineageCache {
         && current.outputs().equals(enriched.outputs());
   }
 
+  /** Topics that the transform observed, or else those with a schema in the registry. */
+  private Collection<ObservedTopic> observed() {
+    return registered.topics().isEmpty() ? state.topics(definition.name()) : registered.topics();
+  }
+
   private ConnectorLineage extract() {
     try {
-      return extractor.extract(definition, state.topics(definition.name()), settings.namespaces());
+      return extractor
+          .extract(definition, observed(), settings.namespaces())
+          .withNotes(registered.notes());
     } catch (final RuntimeException | StackOverflowError e) {
       LOG.error("Cannot extract the lineage of {}; its events have no datasets", definition, e);
       return ConnectorLineage.EMPTY;

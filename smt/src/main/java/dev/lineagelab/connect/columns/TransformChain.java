@@ -25,6 +25,9 @@ public final class TransformChain {
   /** Alias of the place after the last transform; no transform can have this name. */
   public static final String END_OF_CHAIN = "";
 
+  /** Alias of the place before the first transform; no transform can have this name. */
+  public static final String START_OF_CHAIN = ",";
+
   private static final String PROBE_TOPIC = "topic";
   private static final String FILTER = "org.apache.kafka.connect.transforms.Filter";
 
@@ -190,12 +193,18 @@ public final class TransformChain {
 
   /** Return the part before a transform; the entire chain if it is not in it. */
   public TransformChain before(final String alias) {
+    if (START_OF_CHAIN.equals(alias)) {
+      return new TransformChain(List.of());
+    }
     final int index = steps.stream().map(Step::alias).toList().indexOf(alias);
     return new TransformChain(steps.subList(0, index < 0 ? steps.size() : index));
   }
 
   /** Return the part after a transform; an empty chain if it is not in it. */
   public TransformChain after(final String alias) {
+    if (START_OF_CHAIN.equals(alias)) {
+      return this;
+    }
     final int index = steps.stream().map(Step::alias).toList().indexOf(alias);
     return new TransformChain(steps.subList(index < 0 ? steps.size() : index + 1, steps.size()));
   }

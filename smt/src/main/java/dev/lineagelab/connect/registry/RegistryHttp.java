@@ -27,12 +27,22 @@ final class RegistryHttp {
   /** Maximum size of a response, 4 MiB. A schema of a thousand columns takes about 100 kB. */
   static final int MAX_BYTES = 4 << 20;
 
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final int NOT_FOUND = 404;
 
   private final Duration timeout;
   private final RequestRateLimiter rateLimiter;
   private final Map<RegistryTls, HttpClient> clients = new HashMap<>();
+
+  /**
+   * Create a client with the usual timeout for use by one thread.
+   *
+   * @param requestsPerMinute limit for all services together
+   */
+  static RegistryHttp limited(final int requestsPerMinute) {
+    return new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime));
+  }
 
   /**
    * Create a client for use by one thread. Connections are opened lazily: the JDK's client starts a

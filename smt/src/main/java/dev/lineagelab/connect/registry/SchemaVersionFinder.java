@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.kafka.connect.data.Schema;
 
 /**
  * Finds versions of a subject by their columns. The content of a version never changes and is
@@ -40,9 +41,20 @@ final class SchemaVersionFinder {
   /**
    * Content of a version.
    *
+   * @param connect schema of the records that a converter reads
    * @param fields columns of a topic with this schema; empty if unknown
    */
-  private record Content(RegisteredSchema schema, List<Field> fields) {}
+  private record Content(RegisteredSchema schema, Schema connect, List<Field> fields) {
+    private static Content of(final RegisteredSchema schema, final JsonNode avro)
+        throws UnsupportedSchemaException {
+      final Schema connect = AvroSchemaReader.toConnect(avro);
+      final SymbolicRecord record = SymbolicRecord.initial("");
+      return new Content(
+          schema,
+          connect,
+          SchemaFields.ofTopic(SchemaRefinement.refine(record, null, connect)).orElse(List.of()));
+    }
+  }
 
   SchemaVersionFinder(final RegistryHttp http) {
     this.http = http;
@@ -75,6 +87,24 @@ final class SchemaVersionFinder {
       throw RegistryException.permanent(unreadable);
     }
     return Optional.empty();
+  }
+
+  /**
+   * Return the schema of the latest version of a subject; empty if the subject does not exist.
+   *
+   * @throws RegistryException if the registry cannot answer, or the schema is not supported
+   */
+  Optional<Schema> latest(final RegistryConfig registry, final String subject)
+      throws RegistryException, InterruptedException {
+    final List<Version> versions = versions(registry, subject);
+    if (versions.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(content(registry, subject, versions.get(0)).connect);
+    } catch (final UnsupportedSchemaException e) {
+      throw RegistryException.permanent(e.getMessage());
+    }
   }
 
   /**
@@ -133,7 +163,7 @@ final class SchemaVersionFinder {
     final Content read =
         registry.api() == RegistryConfig.Api.CONFLUENT
             ? confluent(subject, version, answer)
-            : new Content(new RegisteredSchema(subject, version.name, version.id), fields(answer));
+            : Content.of(new RegisteredSchema(subject, version.name, version.id), answer);
     cache.put(address, read);
     return read;
   }
@@ -142,21 +172,14 @@ final class SchemaVersionFinder {
       final String subject, final Version version, final JsonNode answer)
       throws UnsupportedSchemaException {
     requireAvro(answer.path("schemaType").asText(AVRO));
-    return new Content(
+    return Content.of(
         new RegisteredSchema(subject, version.name, answer.path("id").asText(null)),
-        fields(AvroSchemaReader.parse(answer.path("schema").asText())));
+        AvroSchemaReader.parse(answer.path("schema").asText()));
   }
 
   private static void requireAvro(final String type) throws UnsupportedSchemaException {
     if (!AVRO.equals(type)) {
       throw new UnsupportedSchemaException("schemas of type " + type + " are not compared");
     }
-  }
-
-  private static List<Field> fields(final JsonNode schema) throws UnsupportedSchemaException {
-    final SymbolicRecord record = SymbolicRecord.initial("");
-    return SchemaFields.ofTopic(
-            SchemaRefinement.refine(record, null, AvroSchemaReader.toConnect(schema)))
-        .orElse(List.of());
   }
 }

@@ -8,8 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,7 +19,6 @@ final class SchemaVersionLookups implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SchemaVersionLookups.class);
 
   private static final int MAX_LOOKUPS = 2000;
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** Retry interval after the last delay, for registries that are unavailable. */
   private static final Duration UNAVAILABLE_RETRY_INTERVAL = Duration.ofMinutes(10);
@@ -54,7 +51,7 @@ final class SchemaVersionLookups implements AutoCloseable {
   private final List<Duration> delays;
   private final SchemaVersionFinder finder;
   private final Map<Lookup, State> lookups = new LinkedHashMap<>();
-  private ScheduledThreadPoolExecutor thread;
+  private final LookupThread thread = new LookupThread("connect-lineage-registry");
   private boolean isClosed;
 
   /**
@@ -65,9 +62,7 @@ final class SchemaVersionLookups implements AutoCloseable {
    */
   SchemaVersionLookups(final int requestsPerMinute, final List<Duration> delays) {
     this.delays = List.copyOf(delays);
-    this.finder =
-        new SchemaVersionFinder(
-            new RegistryHttp(TIMEOUT, new RequestRateLimiter(requestsPerMinute, System::nanoTime)));
+    this.finder = new SchemaVersionFinder(RegistryHttp.limited(requestsPerMinute));
   }
 
   /** Return the result so far. Never blocks. */
@@ -85,26 +80,11 @@ final class SchemaVersionLookups implements AutoCloseable {
       }
       state = new State();
       lookups.put(lookup, state);
-      schedule(lookup, Duration.ZERO);
+      thread.schedule(() -> attempt(lookup), Duration.ZERO);
     }
     state.lastRequestedAt = System.nanoTime();
     final boolean isRecent = state.lastRequestedAt - state.since < PENDING_TIMEOUT.toNanos();
     return isRecent && !state.isSettled ? VersionLookupResult.PENDING : state.answer;
-  }
-
-  private void schedule(final Lookup lookup, final Duration delay) {
-    if (thread == null) {
-      thread = new ScheduledThreadPoolExecutor(1, SchemaVersionLookups::newThread);
-      thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-    }
-    thread.schedule(() -> attempt(lookup), delay.toNanos(), TimeUnit.NANOSECONDS);
-  }
-
-  private static Thread newThread(final Runnable work) {
-    final Thread thread = new Thread(work, "connect-lineage-registry");
-    thread.setDaemon(true);
-    thread.setContextClassLoader(SchemaVersionLookups.class.getClassLoader());
-    return thread;
   }
 
   private void attempt(final Lookup lookup) {
@@ -169,7 +149,7 @@ final class SchemaVersionLookups implements AutoCloseable {
     }
     final int attempt = state.attempts++;
     if (attempt < delays.size()) {
-      schedule(lookup, delays.get(attempt));
+      thread.schedule(() -> attempt(lookup), delays.get(attempt));
     } else {
       if (attempt == delays.size()) {
         LOG.warn(
@@ -183,7 +163,7 @@ final class SchemaVersionLookups implements AutoCloseable {
           VersionLookupResult.none(
               "The version of '" + lookup.subject + "' in the registry is unknown. " + why));
       if (!isAnswered) {
-        schedule(lookup, UNAVAILABLE_RETRY_INTERVAL);
+        thread.schedule(() -> attempt(lookup), UNAVAILABLE_RETRY_INTERVAL);
       }
     }
   }
@@ -191,8 +171,6 @@ final class SchemaVersionLookups implements AutoCloseable {
   @Override
   public synchronized void close() {
     isClosed = true;
-    if (thread != null) {
-      thread.shutdownNow();
-    }
+    thread.close();
   }
 }

@@ -32,15 +32,36 @@ public final class TableEnricher implements AutoCloseable {
       "The sink neither creates nor changes tables: columns that a table lacks are not written,"
           + " and which it has is unknown";
 
-  private final TableLookups lookups;
+  private final RefreshedLookups<Table, TableColumns> lookups;
 
-  /** Create an enricher. No thread or connection is opened until a sink has such a table. */
-  public TableEnricher(final int requestsPerMinute) {
-    this(new TableLookups(requestsPerMinute, INTERVAL));
+  /**
+   * Table in a catalog.
+   *
+   * @param name with its namespace
+   */
+  private record Table(TableCatalog catalog, String name) {
+    @Override
+    public String toString() {
+      return "table " + name + " in the catalog at " + catalog;
+    }
   }
 
-  TableEnricher(final TableLookups lookups) {
-    this.lookups = lookups;
+  /**
+   * Create an enricher. No thread or connection is opened until a sink has such a table.
+   *
+   * @param requestsPerMinute limit for all catalogs together
+   */
+  public TableEnricher(final int requestsPerMinute) {
+    this(requestsPerMinute, INTERVAL);
+  }
+
+  TableEnricher(final int requestsPerMinute, final Duration interval) {
+    final TableFinder finder = new TableFinder(RegistryHttp.limited(requestsPerMinute));
+    this.lookups =
+        new RefreshedLookups<>(
+            "connect-lineage-tables",
+            interval,
+            table -> finder.find(table.catalog(), table.name()));
   }
 
   /**
@@ -60,12 +81,13 @@ public final class TableEnricher implements AutoCloseable {
         throw new UnusableOptionException("catalogs are not asked");
       }
       final TableCatalog catalog = TableCatalog.of(options);
-      final Map<Dataset, TableLookupResult> tables = new TreeMap<>();
+      final Map<Dataset, LookupResult<TableColumns>> tables = new TreeMap<>();
       found
           .fixedTables()
-          .forEach((dataset, name) -> tables.put(dataset, lookups.lookUp(catalog, name)));
+          .forEach(
+              (dataset, name) -> tables.put(dataset, lookups.lookUp(new Table(catalog, name))));
       final boolean ignoresCase = options.flag("iceberg.tables.schema-case-insensitive", false);
-      final boolean isPending = tables.values().stream().anyMatch(TableLookupResult::isPending);
+      final boolean isPending = tables.values().stream().anyMatch(LookupResult::isPending);
       return new EnrichedLineage(limited(found, tables, ignoresCase), isPending);
     } catch (final UnusableOptionException e) {
       return new EnrichedLineage(found.withNotes(List.of(note(e.getMessage()))), false);
@@ -78,7 +100,7 @@ public final class TableEnricher implements AutoCloseable {
 
   private static ConnectorLineage limited(
       final ConnectorLineage found,
-      final Map<Dataset, TableLookupResult> tables,
+      final Map<Dataset, LookupResult<TableColumns>> tables,
       final boolean ignoresCase) {
     final List<String> notes = new ArrayList<>();
     final Set<Dataset> leftOut = new TreeSet<>();
@@ -104,11 +126,11 @@ public final class TableEnricher implements AutoCloseable {
   }
 
   private static DatasetPair limited(
-      final DatasetPair pair, final TableLookupResult table, final boolean ignoresCase) {
-    if (table == null || table.columns() == null) {
+      final DatasetPair pair, final LookupResult<TableColumns> table, final boolean ignoresCase) {
+    if (table == null || table.value() == null) {
       return pair;
     }
-    final TableColumns columns = table.columns();
+    final TableColumns columns = table.value();
     final List<ColumnEdge> edges =
         pair.columns().edges().stream()
             .flatMap(edge -> limited(edge, columns, ignoresCase).stream())

@@ -124,7 +124,7 @@ public final class OptionDefinitions {
         true,
         null,
         "Looks up the version of a topic's schema in the schema registry of the connector's value"
-            + " converter.");
+            + " converter, and the schema itself for a sink without the transform.");
     add(
         options,
         OptionNames.REGISTRY_REQUESTS,

@@ -60,7 +60,7 @@ class TableEnricherTest {
   void start() throws IOException {
     catalog = new LoopbackRegistry();
     catalog.answers.put("/v1/config", "{\"overrides\": {\"prefix\": \"lake\"}, \"defaults\": {}}");
-    enricher = new TableEnricher(new TableLookups(10_000, Duration.ofMillis(20)));
+    enricher = new TableEnricher(10_000, Duration.ofMillis(20));
   }
 
   @AfterEach
@@ -166,7 +166,10 @@ class TableEnricherTest {
     catalog.mode = ResponseMode.HANG;
     final ConnectorLineage unknown = await(lineage -> true);
     assertThat(columns(unknown)).containsExactly("null", "gone", "id");
-    assertThat(unknown.notes()).singleElement().asString().contains("has not answered yet");
+    assertThat(unknown.notes())
+        .singleElement()
+        .asString()
+        .contains("there is no answer yet about table a.b.orders");
   }
 
   @Test

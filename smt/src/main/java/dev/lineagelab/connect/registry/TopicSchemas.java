@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.lineagelab.connect.registry;
+
+import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.TransformChain;
+import dev.lineagelab.connect.columns.UnusableOptionException;
+import dev.lineagelab.connect.model.ConnectorDefinition;
+import dev.lineagelab.connect.model.ConnectorType;
+import dev.lineagelab.connect.model.ObservedTopic;
+import dev.lineagelab.connect.settings.RegistrySettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.connect.data.Schema;
+
+/**
+ * Schemas of the topics of a sink that no lineage transform observes: the latest ones in the
+ * registry of its value converter. Used by one thread, and never blocks on a registry.
+ */
+public final class TopicSchemas implements AutoCloseable {
+  private static final Duration INTERVAL = Duration.ofMinutes(1);
+
+  private final RefreshedLookups<Subject, Schema> lookups;
+
+  private record Subject(RegistryConfig registry, String name) {
+    @Override
+    public String toString() {
+      return "subject " + name + " in the registry at " + registry;
+    }
+  }
+
+  /**
+   * Schemas found so far.
+   *
+   * @param topics with the schema of their values, as they are before the first transform
+   * @param notes where the schemas are from, or why there are none, as sentences for users
+   * @param isPending true if more are likely to be found soon
+   */
+  public record Found(List<ObservedTopic> topics, List<String> notes, boolean isPending) {
+    /** No schemas. */
+    public static final Found NONE = new Found(List.of(), List.of(), false);
+
+    public Found {
+      topics = List.copyOf(topics);
+      notes = List.copyOf(notes);
+    }
+  }
+
+  /**
+   * Create a reader. No thread or connection is opened until a sink has a registry.
+   *
+   * @param requestsPerMinute limit for all registries together
+   */
+  public TopicSchemas(final int requestsPerMinute) {
+    this(requestsPerMinute, INTERVAL);
+  }
+
+  TopicSchemas(final int requestsPerMinute, final Duration interval) {
+    final SchemaVersionFinder finder =
+        new SchemaVersionFinder(RegistryHttp.limited(requestsPerMinute));
+    this.lookups =
+        new RefreshedLookups<>(
+            "connect-lineage-schemas",
+            interval,
+            subject -> finder.latest(subject.registry(), subject.name()));
+  }
+
+  /** Return the schemas of a connector without the lineage transform. */
+  public Found of(final ConnectorDefinition connector, final RegistrySettings settings) {
+    if (!settings.enabled() || !connector.complete() || connector.type() != ConnectorType.SINK) {
+      return Found.NONE;
+    }
+    try {
+      return RegistryConfig.of(settings.converterOf(connector.config()))
+          .map(registry -> of(registry, topics(connector)))
+          .orElse(Found.NONE);
+    } catch (final UnusableOptionException e) {
+      return new Found(
+          List.of(),
+          List.of("The columns of the topics are unknown: " + e.getMessage() + "."),
+          false);
+    }
+  }
+
+  private static Set<String> topics(final ConnectorDefinition connector) {
+    final Set<String> topics = new TreeSet<>(connector.activeTopics());
+    topics.addAll(new ConnectorOptions(connector.config()).list("topics"));
+    return topics;
+  }
+
+  private Found of(final RegistryConfig registry, final Set<String> topics) {
+    final List<ObservedTopic> found = new ArrayList<>();
+    final List<String> notes = new ArrayList<>();
+    boolean isPending = false;
+    for (final String topic : topics) {
+      final String subject = registry.subjectNames().subject(topic);
+      final LookupResult<Schema> schema = lookups.lookUp(new Subject(registry, subject));
+      isPending |= schema.isPending();
+      if (schema.value() != null) {
+        found.add(new ObservedTopic(topic, null, schema.value(), TransformChain.START_OF_CHAIN));
+        notes.add(
+            "The columns of topic '"
+                + topic
+                + "' are those of its latest schema in the registry: the connector has no lineage"
+                + " transform, which would observe its records.");
+      } else if (!schema.isPending()) {
+        final String why =
+            Optional.ofNullable(schema.note())
+                .orElse("subject '" + subject + "' does not exist in the registry");
+        notes.add("The columns of topic '" + topic + "' are unknown: " + why + ".");
+      }
+    }
+    return new Found(found, notes, isPending);
+  }
+
+  @Override
+  public void close() {
+    lookups.close();
+  }
+}
