@@ -36,11 +36,6 @@ public final class IcebergResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
-    return targets(connector, record);
-  }
-
-  private static Resolution<SinkTarget> targets(
-      final ConnectorContext connector, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
     final Optional<SymbolicValue> route =
         options.text(ROUTE_FIELD).map(path -> field(record.value(), path));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
-import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
@@ -10,7 +9,6 @@ import dev.lineagelab.connect.model.DatasetSchema;
 import dev.lineagelab.connect.settings.RegistrySettings;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,26 +19,16 @@ import java.util.stream.IntStream;
  * Adds registered schema versions to the lineage of a connector. Used by one thread, and never
  * blocks on a registry.
  */
-public final class SchemaVersionEnricher implements AutoCloseable {
-  private static final int MAX_CONVERTERS = 1000;
-
+final class SchemaVersionEnricher implements AutoCloseable {
   /** Retry delays, 0.2 s to 25.6 s, 51 s in total. */
   private static final List<Duration> DELAYS =
       IntStream.range(0, 8).mapToObj(attempt -> Duration.ofMillis(200L << attempt)).toList();
 
   private final SchemaVersionLookups lookups;
-  private final Map<Map<String, String>, Converter> converters = new HashMap<>();
-
-  /**
-   * Registry of a converter.
-   *
-   * @param registry empty if there is none, or it cannot be queried
-   * @param note why it cannot be queried; null if it can, or if there is none
-   */
-  private record Converter(Optional<RegistryConfig> registry, String note) {}
+  private final ConverterRegistries converters = new ConverterRegistries();
 
   /** Create an enricher. No thread or connection is opened until a converter has a registry. */
-  public SchemaVersionEnricher(final int requestsPerMinute) {
+  SchemaVersionEnricher(final int requestsPerMinute) {
     this(new SchemaVersionLookups(requestsPerMinute, DELAYS));
   }
 
@@ -53,7 +41,7 @@ public final class SchemaVersionEnricher implements AutoCloseable {
    *
    * @param found lineage without versions
    */
-  public EnrichedLineage enrich(
+  EnrichedLineage enrich(
       final ConnectorDefinition connector,
       final RegistrySettings settings,
       final ConnectorLineage found) {
@@ -62,12 +50,17 @@ public final class SchemaVersionEnricher implements AutoCloseable {
     if (!settings.enabled() || !connector.complete() || topics.isEmpty()) {
       return new EnrichedLineage(found, false);
     }
-    final Converter converter = converter(settings.converterOf(connector.config()));
-    if (converter.note != null) {
-      return new EnrichedLineage(found.withNotes(List.of(converter.note)), false);
+    final ConverterRegistries.Converter converter =
+        converters.of(settings.converterOf(connector.config()));
+    if (converter.unusable() != null) {
+      final String note =
+          "The registry of the value converter cannot be queried for versions: "
+              + converter.unusable()
+              + ".";
+      return new EnrichedLineage(found.withNotes(List.of(note)), false);
     }
     return converter
-        .registry
+        .registry()
         .map(registry -> enrich(registry, topics, found))
         .orElseGet(() -> new EnrichedLineage(found, false));
   }
@@ -91,25 +84,6 @@ public final class SchemaVersionEnricher implements AutoCloseable {
       }
     }
     return new EnrichedLineage(found.withSchemas(schemas).withNotes(notes), isPending);
-  }
-
-  private Converter converter(final Map<String, String> options) {
-    if (converters.size() > MAX_CONVERTERS) {
-      converters.clear();
-    }
-    return converters.computeIfAbsent(options, SchemaVersionEnricher::read);
-  }
-
-  private static Converter read(final Map<String, String> options) {
-    try {
-      return new Converter(RegistryConfig.of(options), null);
-    } catch (final UnusableOptionException e) {
-      return new Converter(
-          Optional.empty(),
-          "The registry of the value converter cannot be queried for versions: "
-              + e.getMessage()
-              + ".");
-    }
   }
 
   @Override

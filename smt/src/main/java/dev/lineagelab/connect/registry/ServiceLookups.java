@@ -5,7 +5,7 @@ import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.settings.RegistrySettings;
 
-/** What other services know: registries of schemas, and catalogs of tables. Never blocks. */
+/** Lookups in registries of schemas and in catalogs of tables, which never block. */
 public final class ServiceLookups implements AutoCloseable {
   private final TopicSchemas schemas;
   private final TableEnricher tables;

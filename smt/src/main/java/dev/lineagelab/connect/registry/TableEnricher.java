@@ -26,7 +26,7 @@ import java.util.stream.Stream;
  * <p>A table that is still looked up is left out, as is one that does not exist: what an event has
  * named stays an output of its run.
  */
-public final class TableEnricher implements AutoCloseable {
+final class TableEnricher implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMinutes(1);
   private static final String FIXED =
       "The sink neither creates nor changes tables: columns that a table lacks are not written,"
@@ -51,7 +51,7 @@ public final class TableEnricher implements AutoCloseable {
    *
    * @param requestsPerMinute limit for all catalogs together
    */
-  public TableEnricher(final int requestsPerMinute) {
+  TableEnricher(final int requestsPerMinute) {
     this(requestsPerMinute, INTERVAL);
   }
 
@@ -70,7 +70,7 @@ public final class TableEnricher implements AutoCloseable {
    *
    * @param isEnabled false to ask no catalog
    */
-  public EnrichedLineage enrich(
+  EnrichedLineage enrich(
       final ConnectorDefinition connector, final boolean isEnabled, final ConnectorLineage found) {
     if (found.fixedTables().isEmpty()) {
       return new EnrichedLineage(found, false);

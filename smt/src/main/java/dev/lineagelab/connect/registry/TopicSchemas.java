@@ -23,6 +23,7 @@ import org.apache.kafka.connect.data.Schema;
 public final class TopicSchemas implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMinutes(1);
 
+  private final ConverterRegistries converters = new ConverterRegistries();
   private final RefreshedLookups<Subject, Schema> lookups;
 
   private record Subject(RegistryConfig registry, String name) {
@@ -54,7 +55,7 @@ public final class TopicSchemas implements AutoCloseable {
    *
    * @param requestsPerMinute limit for all registries together
    */
-  public TopicSchemas(final int requestsPerMinute) {
+  TopicSchemas(final int requestsPerMinute) {
     this(requestsPerMinute, INTERVAL);
   }
 
@@ -69,20 +70,28 @@ public final class TopicSchemas implements AutoCloseable {
   }
 
   /** Return the schemas of a connector without the lineage transform. */
-  public Found of(final ConnectorDefinition connector, final RegistrySettings settings) {
+  Found of(final ConnectorDefinition connector, final RegistrySettings settings) {
     if (!settings.enabled() || !connector.complete() || connector.type() != ConnectorType.SINK) {
       return Found.NONE;
     }
+    final ConverterRegistries.Converter converter =
+        converters.of(settings.converterOf(connector.config()));
+    if (converter.unusable() != null) {
+      return unknown(converter.unusable());
+    }
     try {
-      return RegistryConfig.of(settings.converterOf(connector.config()))
+      return converter
+          .registry()
           .map(registry -> of(registry, topics(connector)))
           .orElse(Found.NONE);
     } catch (final UnusableOptionException e) {
-      return new Found(
-          List.of(),
-          List.of("The columns of the topics are unknown: " + e.getMessage() + "."),
-          false);
+      return unknown(e.getMessage());
     }
+  }
+
+  private static Found unknown(final String why) {
+    return new Found(
+        List.of(), List.of("The columns of the topics are unknown: " + why + "."), false);
   }
 
   private static Set<String> topics(final ConnectorDefinition connector) {
