@@ -3,13 +3,11 @@
 
 import json
 import re
-import sys
 import zipfile
 
 import pytest
 
 from infra.toolchain import Artifacts
-from infra.toolchain.progress import PlainProgress
 from tests.connect.cluster import life_cycle, source, with_lineage
 from tests.connect.event_history import EventHistory, events_in
 from tests.connect.plugins import COMPONENT, OPENLINEAGE_CLIENT, archives
@@ -55,7 +53,7 @@ def sample_properties(plugin):
 @pytest.mark.slow
 @pytest.mark.parametrize("release", OTHER_RELEASES, ids=str)
 def test_the_archive_is_a_plugin_of_other_releases(alone, endpoint, name, plugin_path, release):
-    Artifacts.open().setup({release.component}, PlainProgress(sys.stderr))
+    release.install()
     suggested = sample_properties(next(plugin_path[0].iterdir()))
     options = suggested | lineage_options(endpoint.url, name[:40]) | release.extensions
     assert suggested["rest.extension.classes"] in options["rest.extension.classes"]

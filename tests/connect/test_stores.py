@@ -46,6 +46,11 @@ class Stores:
         self.site = site
         self.cluster = cluster
 
+    def config(self, name):
+        """Return the configuration of a connector of the lab."""
+        found = {connector.name: connector.config for connector in connectors.connectors(self.site)}
+        return dict(found[name])
+
     def execute(self, statement):
         server = self.site.address(postgres.NAME, postgres.SQL.name)
         password = credentials.read(credentials_of(self.site.root))[credentials.POSTGRES_PASSWORD]
@@ -188,9 +193,9 @@ def object_store_properties(site):
 
 def test_a_sink_without_the_transform_has_the_columns_of_the_registry(stores):
     with_it = stores.cluster.await_event(LAKE, "with all schemas and columns", is_complete)
-    lake = next(connector for connector in connectors.connectors(stores.site) if connector.name == LAKE)
-    others = [name for name in lake.config["transforms"].split(",") if name != "lineage"]
-    own = {name: value for name, value in lake.config.items() if not name.startswith("transforms.lineage.")}
+    lake = stores.config(LAKE)
+    others = [name for name in lake["transforms"].split(",") if name != "lineage"]
+    own = {name: value for name, value in lake.items() if not name.startswith("transforms.lineage.")}
     stores.cluster.create("plain", own | {"transforms": ",".join(others)})
     event = stores.cluster.await_event("plain", "with all schemas and columns", is_complete)
     for table in ("raw/orders", "raw/bids"):
@@ -204,14 +209,13 @@ def test_a_sink_without_the_transform_has_the_columns_of_the_registry(stores):
 
 def create_fixed_sink(stores, name, table, **options):
     """Create a copy of the lab's Iceberg sink that neither creates nor changes its only table."""
-    lake = next(connector for connector in connectors.connectors(stores.site) if connector.name == LAKE)
     own = {
         "topics": "orders",
         "iceberg.tables": table,
         "iceberg.tables.auto-create-enabled": False,
         "iceberg.tables.evolve-schema-enabled": False,
     }
-    copied = {option: value for option, value in lake.config.items() if "route" not in option}
+    copied = {option: value for option, value in stores.config(LAKE).items() if "route" not in option}
     stores.cluster.create(name, copied | own | options)
 
 

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers that join, leave and crash: runs continue on other workers, and each ends once."""
 
-import sys
-
 import pytest
 
 from infra.services.connect import worker as connect
-from infra.toolchain import Artifacts
-from infra.toolchain.progress import PlainProgress
 from tests.connect.cluster import Cluster, lines_of, sink, source, struct, with_lineage
 from tests.connect.conftest import delete_and_verify
 from tests.connect.endpoint import Behaviour
@@ -78,7 +74,7 @@ def group(request, name, bootstrap, plugin_path, built, ports, tmp_path, endpoin
     """Workers of the lab's release, or of the one that a test names. Another Connect has the test's plugins only."""
     release = getattr(request, "param", THE_LABS)
     if release.component != THE_LABS.component:
-        Artifacts.open().setup({release.component}, PlainProgress(sys.stderr))
+        release.install()
         plugin_path = (built.lineage, built.test_connectors)
     started = Group(name[:40], bootstrap, plugin_path, ports, tmp_path, endpoint, release)
     started.properties = release.extensions

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kafka Connect workers with the lineage plugin."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,8 @@ from infra.model import Java, Probe, Service, Site
 from infra.services import jvm, kafka
 from infra.services.connect import worker as connect
 from infra.services.properties import render_properties
-from infra.toolchain import pins
+from infra.toolchain import Artifacts, pins
+from infra.toolchain.progress import PlainProgress
 
 EXTENSION = "dev.lineagelab.connect.OpenLineageRestExtension"
 TRANSFORM = "dev.lineagelab.connect.OpenLineageTransform"
@@ -27,6 +29,10 @@ class Release(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.component}-java-{self.java}"
+
+    def install(self) -> None:
+        """Install Connect's jars if they are missing."""
+        Artifacts.open().setup({self.component}, PlainProgress(sys.stderr))
 
     @property
     def ready(self) -> str:
