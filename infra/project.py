@@ -41,6 +41,9 @@ ENVIRONMENT_FILE = "lab.env"
 CREDENTIALS_FILE = "credentials.env"
 """Files in the folder of a stack: addresses for clients, and generated credentials."""
 
+CERTIFICATES_FOLDER = "certificates"
+"""Folder in the folder of a stack with TLS (`infra.security.certificates`)."""
+
 
 def version() -> str:
     """Return the version of the repository."""

@@ -16,6 +16,9 @@ from infra.errors import SettingsError
 from infra.project import NAME
 
 DURATION = r"^[1-9]\d*[smhd]$"
+TLS = "tls"
+"""Value of `Settings.security`."""
+
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -82,6 +85,11 @@ class Settings(SettingsSection):
     storage_class: str = Field("", description="storage class of the volumes; empty: the cluster's default class")
     port_offset: int = Field(
         0, ge=0, le=65535, description="added to every conventional port, so that several labs fit on a machine"
+    )
+    security: Literal["plain", "tls"] = Field(
+        "plain",
+        description="plain: no encryption, on loopback; tls: with target local, TLS with a generated authority, and in "
+        "Kafka users with their own passwords and rights",
     )
     preflight: Literal["strict", "warn"] = Field(
         "strict", description="strict: refuse to start with too little memory or disk; warn: print a warning only"

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files in the folder of a lab's certificates (`infra.security.certificates`)."""
+
+AUTHORITY = "ca.pem"
+"""Certificate of the authority, which clients trust."""
+
+TRUST_STORE = "ca.p12"
+"""The same for Java programs, PKCS 12 with `STORE_PASSWORD`."""
+
+STORE_PASSWORD = "changeit"
+"""Password of the PKCS 12 files. It protects nothing, but Java requires one; the files' mode does."""
+
+CERTIFICATE, KEY, CHAIN, KEY_STORE = "public.crt", "private.key", "chain.pem", "keystore.p12"
+"""Files in the folder of a service: certificate, key, both together, and both as PKCS 12."""
