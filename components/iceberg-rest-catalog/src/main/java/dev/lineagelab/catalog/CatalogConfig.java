@@ -3,10 +3,13 @@ package dev.lineagelab.catalog;
 
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -24,13 +27,16 @@ import java.util.stream.Stream;
  * @param catalogProperties properties of Iceberg's {@code JdbcCatalog}
  * @param clientDefaults properties that clients use unless they set their own
  * @param hosts names of the server by which clients reach it, beside {@code localhost}
+ * @param keyStore PKCS 12 file with the key and the certificate of the server, which then has TLS;
+ *     empty for none
  */
 record CatalogConfig(
     String host,
     int port,
     Map<String, String> catalogProperties,
     Map<String, String> clientDefaults,
-    List<String> hosts) {
+    List<String> hosts,
+    Optional<Path> keyStore) {
 
   static final String USAGE = "usage: iceberg-rest-catalog --host HOST --port PORT";
 
@@ -40,6 +46,7 @@ record CatalogConfig(
 
   private static final String CLIENT_S3_ENDPOINT = "CATALOG_CLIENT_S3_ENDPOINT";
   private static final String HOSTS = "CATALOG_HOSTS";
+  private static final String KEY_STORE = "CATALOG_KEY_STORE";
 
   /** Catalog property of each environment variable. */
   private static final Map<String, String> PROPERTIES =
@@ -62,6 +69,7 @@ record CatalogConfig(
   static {
     KNOWN.add(CLIENT_S3_ENDPOINT);
     KNOWN.add(HOSTS);
+    KNOWN.add(KEY_STORE);
   }
 
   /**
@@ -91,6 +99,11 @@ record CatalogConfig(
     final Map<String, String> options = options(args, problems);
     final int port = port(options.get("--port"), problems);
     final Map<String, String> properties = properties(env, problems);
+    final Optional<Path> keyStore = Optional.ofNullable(env.get(KEY_STORE)).map(Path::of);
+    keyStore
+        .filter(file -> !Files.isReadable(file))
+        .ifPresent(
+            file -> problems.add(KEY_STORE + " must be a readable file, not '" + file + "'"));
     if (!problems.isEmpty()) {
       throw new InvalidConfigException(String.join("; ", problems));
     }
@@ -99,7 +112,8 @@ record CatalogConfig(
         port,
         properties,
         clientDefaults(env),
-        hosts(env));
+        hosts(env),
+        keyStore);
   }
 
   private static List<String> hosts(final Map<String, String> env) {

@@ -7,6 +7,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import org.apache.iceberg.CatalogUtil;
 import org.apache.iceberg.catalog.Catalog;
@@ -14,9 +15,16 @@ import org.apache.iceberg.rest.RESTCatalogServlet;
 import org.eclipse.jetty.ee10.servlet.FilterHolder;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
 import org.eclipse.jetty.ee10.servlet.ServletHolder;
+import org.eclipse.jetty.server.AbstractConnectionFactory;
+import org.eclipse.jetty.server.ConnectionFactory;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
+import org.eclipse.jetty.server.SslConnectionFactory;
 import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.eclipse.jetty.util.ssl.SslContextFactory;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +35,9 @@ final class CatalogServer implements AutoCloseable {
 
   /** Name stored in every row of the catalog database; under another name it would appear empty. */
   private static final String CATALOG_NAME = "rest";
+
+  /** Java requires a password; the file's mode protects the key. */
+  private static final String KEY_STORE_PASSWORD = "changeit";
 
   private static final int MAX_THREADS = 32;
   private static final long STOP_TIMEOUT_MS = 5_000;
@@ -51,7 +62,11 @@ final class CatalogServer implements AutoCloseable {
     final Catalog catalog =
         CatalogUtil.buildIcebergCatalog(CATALOG_NAME, config.catalogProperties(), null);
     final Server http = new Server(new QueuedThreadPool(MAX_THREADS));
-    final ServerConnector connector = new ServerConnector(http, 1, 1);
+    final ServerConnector connector =
+        config
+            .keyStore()
+            .map(file -> new ServerConnector(http, 1, 1, encrypted(file)))
+            .orElseGet(() -> new ServerConnector(http, 1, 1));
     final InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
     connector.setHost(address.getHostString());
     connector.setPort(address.getPort());
@@ -81,8 +96,23 @@ final class CatalogServer implements AutoCloseable {
     return context;
   }
 
+  /**
+   * Return the connections of a server with TLS. The lab's key stores have a well-known password.
+   */
+  private static ConnectionFactory[] encrypted(final Path keyStore) {
+    final SslContextFactory.Server tls = new SslContextFactory.Server();
+    tls.setKeyStorePath(keyStore.toString());
+    tls.setKeyStoreType("PKCS12");
+    tls.setKeyStorePassword(KEY_STORE_PASSWORD);
+    final HttpConfiguration http = new HttpConfiguration();
+    http.addCustomizer(new SecureRequestCustomizer(false));
+    return AbstractConnectionFactory.getFactories(tls, new HttpConnectionFactory(http));
+  }
+
   URI uri() {
-    return URI.create("http://" + connector.getHost() + ":" + connector.getLocalPort());
+    final String scheme =
+        connector.getConnectionFactory(SslConnectionFactory.class) == null ? "http" : "https";
+    return URI.create(scheme + "://" + connector.getHost() + ":" + connector.getLocalPort());
   }
 
   void join() throws InterruptedException {

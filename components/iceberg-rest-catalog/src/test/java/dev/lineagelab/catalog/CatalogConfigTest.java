@@ -29,6 +29,16 @@ class CatalogConfigTest {
   }
 
   @Test
+  void rejectsAKeyStoreThatCannotBeRead() {
+    assertThatThrownBy(
+            () ->
+                CatalogConfig.parse(ARGS, with(Map.of("CATALOG_KEY_STORE", "/nowhere/store.p12"))))
+        .isInstanceOf(InvalidConfigException.class)
+        .hasMessageContaining(
+            "CATALOG_KEY_STORE must be a readable file, not '/nowhere/store.p12'");
+  }
+
+  @Test
   void usesAPoolThatReconnectsForPostgres() {
     final CatalogConfig config =
         CatalogConfig.parse(

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -15,10 +16,15 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +35,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class CatalogServerTest {
   private static final String JSON = "application/json";
+  private static final Map<String, String> SETTINGS_WITHOUT_DATABASE =
+      Map.of(
+          "CATALOG_WAREHOUSE", "memory://warehouse/",
+          "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO",
+          "CATALOG_CLIENT_S3_ENDPOINT", "http://outside:9000",
+          "CATALOG_HOSTS", "iceberg_catalog, 10.0.0.1",
+          "AWS_REGION", "us-east-1");
 
   @TempDir Path dir;
 
@@ -157,16 +170,65 @@ class CatalogServerTest {
     }
   }
 
+  @Test
+  void servesTlsAloneWithAKeyStore() throws Exception {
+    final Path keyStore = makeKeyStore();
+    final Map<String, String> settings = new HashMap<>(SETTINGS_WITHOUT_DATABASE);
+    settings.put("CATALOG_JDBC_URI", "jdbc:sqlite:" + dir.resolve("encrypted.db"));
+    settings.put("CATALOG_KEY_STORE", keyStore.toString());
+    final String[] port = {"--port", "0"};
+
+    try (CatalogServer encrypted = CatalogServer.start(CatalogConfig.parse(port, settings))) {
+      final URI uri = encrypted.uri().resolve("/v1/config");
+      final HttpClient trusting = HttpClient.newBuilder().sslContext(trusting(keyStore)).build();
+
+      assertThat(uri.getScheme()).isEqualTo("https");
+      assertThat(trusting.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()))
+          .returns(200, HttpResponse::statusCode);
+      assertThatThrownBy(
+              () -> client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()))
+          .isInstanceOf(SSLException.class);
+      final URI plain = URI.create(uri.toString().replace("https:", "http:"));
+      assertThatThrownBy(
+              () -> client.send(HttpRequest.newBuilder(plain).build(), BodyHandlers.ofString()))
+          .isInstanceOf(IOException.class);
+    }
+  }
+
+  /** Return a key store with a self-signed certificate for the loopback address. */
+  private Path makeKeyStore() throws Exception {
+    final Path file = dir.resolve("keystore.p12");
+    final String tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
+    final Process made =
+        new ProcessBuilder(
+                (tool
+                        + " -genkeypair -alias catalog -keyalg EC -dname CN=catalog -ext san=ip:127.0.0.1"
+                        + " -storetype PKCS12 -storepass changeit -keystore ")
+                    .concat(file.toString())
+                    .split(" "))
+            .inheritIO()
+            .start();
+    assertThat(made.waitFor()).isZero();
+    return file;
+  }
+
+  private static SSLContext trusting(final Path keyStore) throws Exception {
+    final KeyStore own = KeyStore.getInstance(keyStore.toFile(), "changeit".toCharArray());
+    final KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+    trusted.load(null, null);
+    trusted.setCertificateEntry("catalog", own.getCertificate("catalog"));
+    final TrustManagerFactory managers =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    managers.init(trusted);
+    final SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, managers.getTrustManagers(), null);
+    return context;
+  }
+
   private CatalogConfig config(final int port) {
-    return CatalogConfig.parse(
-        new String[] {"--port", Integer.toString(port)},
-        Map.of(
-            "CATALOG_JDBC_URI", "jdbc:sqlite:" + dir.resolve("catalog.db"),
-            "CATALOG_WAREHOUSE", "memory://warehouse/",
-            "CATALOG_IO_IMPL", "org.apache.iceberg.inmemory.InMemoryFileIO",
-            "CATALOG_CLIENT_S3_ENDPOINT", "http://outside:9000",
-            "CATALOG_HOSTS", "iceberg_catalog, 10.0.0.1",
-            "AWS_REGION", "us-east-1"));
+    final Map<String, String> settings = new HashMap<>(SETTINGS_WITHOUT_DATABASE);
+    settings.put("CATALOG_JDBC_URI", "jdbc:sqlite:" + dir.resolve("catalog.db"));
+    return CatalogConfig.parse(new String[] {"--port", Integer.toString(port)}, settings);
   }
 
   private HttpResponse<String> createNamespace(final String name) throws Exception {
