@@ -80,7 +80,8 @@ def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
     signal.signal(signal.SIGTERM, _exit)
     signal.signal(signal.SIGINT, _exit)
     host, port = listener.getsockname()[:2]
-    print(f"lineage service on http://{host}:{port}, data in {settings.store or settings.data}", flush=True)
+    scheme = "https" if settings.certificate else "http"
+    print(f"lineage service on {scheme}://{host}:{port}, data in {settings.store or settings.data}", flush=True)
     limits = ConnectionLimits(total=settings.max_connections, remote=settings.max_connections * 3 // 4)
     config = uvicorn.Config(
         app,
@@ -91,6 +92,8 @@ def _serve(settings: Settings, listener: socket.socket, app: FastAPI) -> None:
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         headers=_HEADERS,
         timeout_graceful_shutdown=GRACE_SECONDS,
+        ssl_certfile=settings.certificate,
+        ssl_keyfile=settings.certificate_key,
     )
     _Server(config, app).run(sockets=[listener])
 

@@ -36,6 +36,8 @@ class Settings:
     requests need a key (see `lineage.access.keys`). `kafka` is a topic that events are read from,
     `publish` one that they are published to.
 
+    `certificate` and `certificate_key` are PEM files with which the service has TLS; without them it has none.
+
     `webhooks` is a file of receivers of alerts (see `lineage.alerts.webhook`).
 
     `store` is the URL of the Postgres database that holds the log, without a password, which is in
@@ -68,6 +70,8 @@ class Settings:
     require_keys: bool = False
     kafka: KafkaSource | None = None
     publish: KafkaTarget | None = None
+    certificate: Path | None = None
+    certificate_key: Path | None = None
     store: str | None = None
     store_password_file: Path | None = None
 
@@ -122,6 +126,8 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
         metavar="FILE",
         help="file with the API key that --forward-to requires, sent as bearer token",
     )
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help="PEM certificate of the service, for TLS")
+    parser.add_argument("--certificate-key", type=Path, metavar="FILE", help="PEM file with its private key")
     parser.add_argument("--page", type=Path, metavar="DIR", help="the built lineage page, served at /")
     parser.add_argument("--lab", type=Path, metavar="FILE", help="services of the lab and its contract, JSON")
     parser.add_argument(
@@ -156,6 +162,8 @@ def parse_arguments(arguments: Sequence[str]) -> Settings:
     found = vars(parser.parse_args(arguments))
     of_kafka = (found.pop(name) for name in ("kafka_topic", "publish_topic", "kafka_servers", "kafka_config"))
     found["kafka"], found["publish"] = _kafka_topics(parser, *of_kafka)
+    if (found["certificate"] is None) != (found["certificate_key"] is None):
+        parser.error("TLS requires both --certificate and --certificate-key")
     if found["store"] and found["max_store_bytes"]:
         parser.error("--max-store-bytes limits a file; limit a Postgres database on its server")
     namespaces = [namespace for namespace, _ in found["retain_namespaces"]]

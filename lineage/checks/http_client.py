@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from lineage.checks.authorities import trusted_authorities
+
 TIMEOUT = 60
 """Seconds: a large graph takes some of them."""
 
@@ -26,6 +28,7 @@ def client_for(url: str) -> httpx.Client:
 
     Raises:
         ValueError: the URL is not an http or https URL.
+        OSError: the certificate of the further authority cannot be read.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -36,4 +39,5 @@ def client_for(url: str) -> httpx.Client:
         headers={"Authorization": f"Bearer {key}"} if key else {},
         follow_redirects=True,
         trust_env=parts.hostname not in LOOPBACK,
+        verify=trusted_authorities() if parts.scheme == "https" else True,
     )
