@@ -4,6 +4,7 @@
 Streams use isolation level `read_committed`: records of aborted or open transactions are not read.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ def stream(spark: SparkSession, bootstrap: str, topic: str, max_records: int) ->
     return (
         spark.readStream.format("kafka")
         .option("kafka.bootstrap.servers", bootstrap)
+        .options(**{f"kafka.{name}": value for name, value in _security().items()})
         .option("kafka.isolation.level", "read_committed")
         .option("subscribe", topic)
         .option("startingOffsets", "earliest")
@@ -83,11 +85,19 @@ REMEDY = (
 )
 
 
+def _security() -> dict[str, str]:
+    """Return how Kafka clients connect: as the lab says in the environment; its JVM has the login."""
+    variables = {"security.protocol": "KAFKA_SECURITY_PROTOCOL", "sasl.mechanism": "KAFKA_SASL_MECHANISM"}
+    return {name: os.environ[variable] for name, variable in variables.items() if variable in os.environ}
+
+
 @contextmanager
 def _admin(spark: SparkSession, bootstrap: str) -> Iterator[JavaObject]:
     jvm: JavaObject = spark._jvm
     settings = jvm.java.util.HashMap()
     settings.put("bootstrap.servers", bootstrap)
+    for name, value in _security().items():
+        settings.put(name, value)
     settings.put("default.api.timeout.ms", str(TIMEOUT_MS))
     settings.put("request.timeout.ms", str(TIMEOUT_MS))
     admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)

@@ -10,6 +10,8 @@ from lineagelab_flink.errors import ScriptError
 
 PLACEHOLDERS = (
     "KAFKA_BOOTSTRAP",
+    "KAFKA_SECURITY_PROTOCOL",
+    "KAFKA_SASL_MECHANISM",
     "SCHEMA_REGISTRY_URL",
     "ICEBERG_CATALOG_URL",
     "S3_ENDPOINT",

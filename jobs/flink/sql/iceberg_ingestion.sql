@@ -30,6 +30,8 @@ CREATE TEMPORARY TABLE orders (
   'connector' = 'kafka',
   'topic' = 'orders',
   'properties.bootstrap.servers' = '${KAFKA_BOOTSTRAP}',
+  'properties.security.protocol' = '${KAFKA_SECURITY_PROTOCOL}',
+  'properties.sasl.mechanism' = '${KAFKA_SASL_MECHANISM}',
   'properties.group.id' = 'iceberg_ingestion',
   'properties.isolation.level' = 'read_committed',
   'scan.startup.mode' = 'earliest-offset',

@@ -10,6 +10,12 @@ import org.apache.flink.connector.kafka.source.enumerator.initializer.OffsetsIni
 
 /** Kafka source and sink of the job. */
 final class KafkaTopics {
+  private static final String PROTOCOL = "security.protocol";
+  private static final String MECHANISM = "sasl.mechanism";
+
+  /** Used with {@code SASL_SSL} only. */
+  private static final String PLAIN = "PLAIN";
+
   private KafkaTopics() {}
 
   /**
@@ -20,6 +26,8 @@ final class KafkaTopics {
     final KafkaSourceBuilder<GenericRecord> source =
         KafkaSource.<GenericRecord>builder()
             .setBootstrapServers(settings.bootstrap())
+            .setProperty(PROTOCOL, settings.securityProtocol())
+            .setProperty(MECHANISM, PLAIN)
             .setTopics(settings.orders())
             .setGroupId(settings.group())
             .setProperty("isolation.level", "read_committed")
@@ -32,6 +40,8 @@ final class KafkaTopics {
   static KafkaSink<SupplierWindow> windows(final Settings settings) {
     return KafkaSink.<SupplierWindow>builder()
         .setBootstrapServers(settings.bootstrap())
+        .setProperty(PROTOCOL, settings.securityProtocol())
+        .setProperty(MECHANISM, PLAIN)
         .setDeliveryGuarantee(DeliveryGuarantee.EXACTLY_ONCE)
         .setTransactionalIdPrefix(settings.transactions())
         .setProperty(

@@ -14,6 +14,8 @@ import org.apache.flink.util.TimeUtils;
  *
  * @param name job name
  * @param bootstrap Kafka bootstrap servers, {@code host:port,...}
+ * @param securityProtocol protocol of the Kafka clients: {@code PLAINTEXT}, or {@code SASL_SSL}
+ *     with the login and the authorities of the JVM
  * @param registry base URL of the schema registry's Confluent API
  * @param orders input topic
  * @param windows output topic
@@ -27,6 +29,7 @@ import org.apache.flink.util.TimeUtils;
 record Settings(
     String name,
     String bootstrap,
+    String securityProtocol,
     String registry,
     String orders,
     String windows,
@@ -46,7 +49,8 @@ record Settings(
           "allowed-lateness", "5 s",
           "ahead", "1 h",
           "transaction-timeout", "15 min",
-          "bounded", "false");
+          "bounded", "false",
+          "security-protocol", "PLAINTEXT");
   private static final Set<String> DEFAULT_TO_NAME = Set.of("group", "transactions");
 
   /**
@@ -69,6 +73,7 @@ record Settings(
     return new Settings(
         values.get("name"),
         values.get("bootstrap"),
+        values.get("security-protocol"),
         values.get("registry"),
         values.get("orders"),
         values.get("windows"),
