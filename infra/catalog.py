@@ -25,7 +25,7 @@ from infra.services.spark import jobs as spark_jobs
 from infra.services.spark import medallion as spark_medallion
 from infra.services.spark import settings as spark_settings
 from infra.services.spark import user_jobs as spark_user_jobs
-from infra.settings import Settings, compose_settings
+from infra.settings import TLS, Settings, compose_settings
 from infra.user_files import NO_USER_FILES, UserFiles
 
 PIPELINE: tuple[Pipeline, ...] = (
@@ -55,6 +55,11 @@ PIPELINE_SETTINGS = (
 
 PIPELINE_CHECKS = (spark_executors.check,)
 """Checks of settings that no service declares."""
+
+WITHOUT_TLS = frozenset(
+    {"airflow", "dashboard", "dbt", "forecast", "marquez", "spark", "sparkHistory", "sparkMaster", "trino"}
+)
+"""Settings whose services cannot trust the lab's certificates; those of existing services begin with `external`."""
 
 MAX_PORT = 65535
 
@@ -96,6 +101,7 @@ def check_settings(settings: Settings) -> None:
         LabError: a port is too high; a file is missing or invalid.
     """
     _check_port_offset(settings)
+    _check_security(settings)
     for definition in definitions():
         if definition.requested(settings):
             definition.check(settings)
@@ -114,6 +120,32 @@ def _check_port_offset(settings: Settings) -> None:
             f"{NAME}:portOffset = {settings.port_offset} moves port {highest} of {service} beyond {MAX_PORT}; "
             f"the highest offset is {MAX_PORT - highest}"
         )
+
+
+def _check_security(settings: Settings) -> None:
+    """Raise SettingsError if TLS is wanted where it is not available."""
+    if settings.security != TLS:
+        return
+    if settings.target != "local":
+        raise SettingsError(
+            f"{NAME}:security is tls, which target {settings.target} does not have: remove it, or set "
+            f"{NAME}:target: local"
+        )
+    fields = type(settings).model_fields.items()
+    changed = {str(field.alias) for name, field in fields if getattr(settings, name) != field.default}
+    found = sorted(key for key in changed if key in WITHOUT_TLS or key.startswith("external"))
+    if found:
+        names = ", ".join(f"{NAME}:{key}" for key in found)
+        raise SettingsError(f"{NAME}:security is tls, which these settings cannot be combined with yet: {names}")
+
+
+def certified_services(settings: Settings) -> tuple[str, ...]:
+    """Return the services that get a certificate in a lab with TLS."""
+    return tuple(
+        definition.name
+        for definition in definitions()
+        if definition.requested(settings) and any(endpoint.tls for endpoint in definition.endpoints)
+    )
 
 
 def external_services(settings: Settings) -> dict[str, Address]:

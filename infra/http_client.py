@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP clients for the lab's services, which listen on loopback without TLS, and for existing services."""
+"""HTTP clients for the lab's services, and for existing services."""
 
 import functools
+import os
 import ssl
 
 import httpx
+
+from lineage.checks.authorities import AUTHORITY_VARIABLE, trusted_authorities
 
 
 @functools.cache
@@ -18,14 +21,22 @@ def client() -> httpx.Client:
 
 
 @functools.cache
-def _tls_client() -> httpx.Client:
-    """Return the client for services with TLS, which trusts the certificate authorities of this machine."""
-    return _client(ssl.create_default_context())
+def _tls_client(authority: str | None) -> httpx.Client:
+    """Return the client for services with TLS (see `trusted_authorities`)."""
+    return _client(trusted_authorities(authority))
 
 
-def client_for(url: str) -> httpx.Client:
-    """Return the client for requests to a service that may be outside of the lab."""
-    return _tls_client() if url.startswith("https:") else client()
+def client_for(url: str, authority: str | None = None) -> httpx.Client:
+    """Return the client for requests to a service that may have TLS.
+
+    It trusts the authorities of this machine, and that in the file `authority`, else that of a lab with TLS.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if not url.startswith("https:"):
+        return client()
+    return _tls_client(authority or os.environ.get(AUTHORITY_VARIABLE))
 
 
 def _client(authorities: ssl.SSLContext) -> httpx.Client:

@@ -15,6 +15,7 @@ from infra.project import NAME, PROJECT
 
 SMOKE, SMOKE_DOCKER, CHAOS, BENCH, BENCH_DOCKER = "smoke", "docker-smoke", "chaos", "bench", "bench-docker"
 SMOKE_KUBERNETES, SMOKE_REDUCED, SMOKE_REPLAY = "kubernetes-smoke", "reduced-smoke", "replay-smoke"
+SMOKE_TLS = "tls-smoke"
 
 REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEvery": ""}
 """Profile that fits two cores on Kubernetes; `SMOKE_REDUCED` is the same lab as local processes."""
@@ -32,6 +33,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     },
     SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
     SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true", "lineageHistory": "true"},
+    SMOKE_TLS: {"security": "tls", "portOffset": "22500", "shopRate": "50", "maintenanceEvery": ""},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},
     # No figure of the lifecycle benchmark is about Flink.

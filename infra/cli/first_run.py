@@ -15,7 +15,7 @@ from infra.cli.stack import Stack
 from infra.cli.tasks import run_task
 from infra.cli.verification import compare_with_contract
 from infra.errors import LabError, ServiceError
-from infra.http_client import client
+from infra.http_client import client_for
 from infra.namespaces import (
     JOB_DBT_BUILD,
     JOB_ENRICHED_ORDERS,
@@ -75,7 +75,7 @@ def first_run(stack: Stack, endpoints: Mapping[str, str], settings: Settings) ->
     if compared().ok:
         out.print(f"the lineage already matches its contract; to run the statistics: bin/lab run {JOB_SUPPLIER_STATS}")
         return
-    rows = _await_rows(endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
+    rows = _await_rows(stack, endpoints["kafka"], required_rows(settings.section(ShopSettings).shop_rate))
     out.print(f"topic {TOPIC_ORDERS} has {rows} rows; waiting for them to pass through the pipeline")
     if settings.profile == FULL:
         _run_statistics(stack, endpoints["iceberg_catalog"], settings)
@@ -135,12 +135,12 @@ def count_rows(table: Mapping[str, Any]) -> int:
     return 0
 
 
-def _await_rows(bootstrap: str, required: int) -> int:
+def _await_rows(stack: Stack, bootstrap: str, required: int) -> int:
     """Wait until the topic has the required rows; return their number."""
     # Imported here, because only the first run of a lab needs it.
     from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up"})
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "lab-up", **stack.kafka_login()})
     try:
         numbers = consumer.list_topics(TOPIC_ORDERS, timeout=10).topics[TOPIC_ORDERS].partitions
         partitions = [TopicPartition(TOPIC_ORDERS, number) for number in numbers]
@@ -188,7 +188,7 @@ def _await_orders(catalog: str, required: int) -> None:
 
 def _committed_rows(catalog: str, table: str) -> int:
     namespace, name = table.split(".")
-    response = client().get(f"{catalog}/v1/namespaces/{namespace}/tables/{name}", timeout=10)
+    response = client_for(catalog).get(f"{catalog}/v1/namespaces/{namespace}/tables/{name}", timeout=10)
     return 0 if response.status_code == _NOT_FOUND else count_rows(response.raise_for_status().json())
 
 

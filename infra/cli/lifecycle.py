@@ -26,6 +26,7 @@ from infra.services import lineage
 from infra.targets.deployed import reject_other_target
 from infra.targets.local import lab_id
 from infra.toolchain import Artifacts
+from lineage.checks.authorities import trusted_authorities
 
 
 @command
@@ -160,7 +161,8 @@ def _remove_leftovers(lab: Stack, even_broken_state: bool = False) -> bool:
 
 def _export_lineage(service: str, headers: dict[str, str], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with httpx.Client(base_url=service, headers=headers, timeout=60, trust_env=False) as client:
+    authorities = trusted_authorities() if service.startswith("https:") else True
+    with httpx.Client(base_url=service, headers=headers, timeout=60, trust_env=False, verify=authorities) as client:
         try:
             graph = client.get("/api/v1/graph").raise_for_status()
             (folder / "graph.json").write_bytes(graph.content)

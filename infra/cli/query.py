@@ -19,6 +19,7 @@ from infra.services import lake_client
 from infra.toolchain import Artifacts, venvs
 from infra.toolchain.progress import PlainProgress
 from infra.toolchain.venvs import VirtualEnvironment
+from lineage.checks.authorities import AUTHORITY_VARIABLE
 
 SQL_MODULE, PROFILE_MODULE = "lineagelab_sql", "lineagelab_sql.profile_run"
 EXPECT_MODULE = "lineagelab_great_expectations"
@@ -110,6 +111,8 @@ def _engine(
         "LINEAGE_SPOOL": str(lab.root / UNSENT_EVENTS),
         # Great Expectations would report its use to its vendor.
         "GX_ANALYTICS_ENABLED": "false",
+        # For their lineage events; the query engine reads the variable of lab.env.
+        **({"SSL_CERT_FILE": variables[AUTHORITY_VARIABLE]} if AUTHORITY_VARIABLE in variables else {}),
         **further,
     }
     return run_in_foreground([lab.artifacts.python(environment.name), "-m", module, *arguments], values)

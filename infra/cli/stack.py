@@ -21,15 +21,18 @@ from infra import credentials
 from infra.cli import docker_state
 from infra.cli.console import DEFAULT_STACK, EXIT_INTERRUPTED, out
 from infra.cli.foreground import run_in_foreground
-from infra.cli.stack_file import stack_place, stack_target
+from infra.cli.stack_file import has_tls, stack_place, stack_target
 from infra.errors import Interrupted, LabError
-from infra.project import CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.project import CERTIFICATES_FOLDER, CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
+from infra.security.certificate_files import AUTHORITY
+from infra.security.kafka_login import admin_settings
 from infra.targets.checkpoint import Resource, checkpoint_file, recorded_resources, stack_outputs
 from infra.targets.deployed import SUPERVISOR_TYPE, deployed_target
 from infra.targets.local.supervisor import Supervisor
 from infra.targets.runtime import Runtime
 from infra.toolchain import Artifacts
 from infra.toolchain.bootstrap import bytecode_environment
+from lineage.checks.authorities import AUTHORITY_VARIABLE
 
 STACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -84,6 +87,7 @@ class Stack:
     def __post_init__(self) -> None:
         if not STACK_NAME.fullmatch(self.name):
             raise LabError(f"invalid stack name {self.name!r}: use letters, digits, '-', '_' and '.'")
+        self._trust_authority()
 
     @property
     def root(self) -> Path:
@@ -148,6 +152,17 @@ class Stack:
         path = self.root / CREDENTIALS_FILE
         return credentials.read(path).get(name, "") if path.exists() else ""
 
+    @property
+    def authority(self) -> Path:
+        """File with the certificate that clients of the lab trust; missing without TLS."""
+        return self.root / CERTIFICATES_FOLDER / AUTHORITY
+
+    def kafka_login(self) -> dict[str, str]:
+        """Return the settings of librdkafka by which the lab's own clients log in; empty without TLS."""
+        if not self.authority.exists():
+            return {}
+        return admin_settings(str(self.authority), str(self.root / CREDENTIALS_FILE))
+
     def lineage_authorization(self) -> dict[str, str]:
         """Return the headers with the key that reads the lineage of the lab; empty before its first update."""
         key = self.credential(credentials.LINEAGE_READ_KEY)
@@ -173,6 +188,7 @@ class Stack:
             raise Interrupted(f"pulumi {words[0]} was interrupted")
         if status != 0:
             raise LabError(f"pulumi {words[0]} of stack {self.name} failed; see its output above")
+        self._trust_authority()
 
     def remove_state(self, even_if_broken: bool = False) -> None:
         """Remove the stack from Pulumi's state, and the state itself after the last stack.
@@ -198,10 +214,21 @@ class Stack:
 
     def pulumi_variables(self) -> dict[str, str]:
         """Return the environment variables that plain `pulumi` requires for this stack."""
-        variables = pulumi_environment(self.artifacts)
+        variables = pulumi_environment(self.artifacts) | self.trust()
         if stack_target(self.name) == "docker":
             variables |= self._docker_variables()
         return variables
+
+    def trust(self) -> dict[str, str]:
+        """Return the variables by which Pulumi's plugin trusts the services of a lab with TLS; empty without."""
+        if not self.authority.exists() and not has_tls(self.name):
+            return {}
+        return {AUTHORITY_VARIABLE: str(self.authority), "AWS_CA_BUNDLE": str(self.authority)}
+
+    def _trust_authority(self) -> None:
+        """Make the clients of this process trust the services of a lab with TLS."""
+        if self.authority.exists():
+            os.environ[AUTHORITY_VARIABLE] = str(self.authority)
 
     def _docker_variables(self) -> dict[str, str]:
         """Return the variables that select the same Docker daemon for all plugins, whose precedences differ.

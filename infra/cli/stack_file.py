@@ -9,7 +9,7 @@ import yaml
 from infra.catalog import LabSettings
 from infra.errors import SettingsError
 from infra.project import NAME, PROJECT
-from infra.settings import Settings, lab_config, lab_keys, parse_settings
+from infra.settings import TLS, Settings, lab_config, lab_keys, parse_settings
 from infra.targets.kubernetes.stack_namespace import stack_namespace
 
 
@@ -29,6 +29,15 @@ def stack_target(stack: str) -> str:
         SettingsError: the file is not YAML.
     """
     return lab_keys(_read_config(stack)).get("target", str(Settings.model_fields["target"].default))
+
+
+def has_tls(stack: str) -> bool:
+    """Return whether a stack is configured with TLS, even if other settings are invalid.
+
+    Raises:
+        SettingsError: the file is not YAML.
+    """
+    return lab_keys(_read_config(stack)).get("security") == TLS
 
 
 def stack_place(stack: str) -> tuple[str, str]:

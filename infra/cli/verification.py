@@ -16,7 +16,7 @@ from infra.cli.lineage_client import dataset_path
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.errors import LabError
-from infra.http_client import client, client_for
+from infra.http_client import client_for
 from infra.namespaces import KAFKA_NAMESPACE
 from infra.project import PROJECT
 from infra.services.overview import enabled_features, known_features
@@ -70,7 +70,9 @@ def compare_with_contract(
             f" known are {', '.join(sorted(known))}"
         )
     try:
-        graph = client().get(f"{service}/api/v1/graph", headers=headers, timeout=30).raise_for_status().json()
+        graph = (
+            client_for(service).get(f"{service}/api/v1/graph", headers=headers, timeout=30).raise_for_status().json()
+        )
         written = {
             row.dataset: written_at
             for row in expected.datasets
@@ -114,7 +116,7 @@ def _last_write(service: str, dataset: Dataset, headers: Mapping[str, str]) -> f
         httpx.HTTPError: the service does not respond, or with an error.
     """
     url = f"{service}{dataset_path(dataset.namespace, dataset.name)}"
-    response = client().get(url, headers=headers, timeout=30)
+    response = client_for(url).get(url, headers=headers, timeout=30)
     if response.status_code == HTTPStatus.NOT_FOUND:
         return None
     modified = response.raise_for_status().json().get("lastModifiedAt")

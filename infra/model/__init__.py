@@ -14,12 +14,14 @@ from infra.model.external import ExternalService as ExternalService
 from infra.model.external import ProtectedService as ProtectedService
 from infra.model.lab import Lab as Lab
 from infra.model.lab import Part as Part
+from infra.model.resources import AclRule as AclRule
 from infra.model.resources import Bucket as Bucket
 from infra.model.resources import Column as Column
 from infra.model.resources import Connector as Connector
 from infra.model.resources import Database as Database
 from infra.model.resources import DataResource as DataResource
 from infra.model.resources import FlinkJob as FlinkJob
+from infra.model.resources import KafkaAcls as KafkaAcls
 from infra.model.resources import LaunchedJob as LaunchedJob
 from infra.model.resources import Resource as Resource
 from infra.model.resources import Subject as Subject

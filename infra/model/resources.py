@@ -60,6 +60,8 @@ class Topic(DataResource):
         cluster: id of the expected Kafka cluster; any other cluster at the address is left untouched. Empty: any
             cluster is expected.
         config: topic-level settings that differ from the broker's defaults.
+        credentials: in a lab with TLS, the file with the password of the user who administers the cluster.
+        authority: path of the certificate that the client trusts; None without TLS.
     """
 
     kind = "Topic"
@@ -68,10 +70,42 @@ class Topic(DataResource):
     cluster: str
     partitions: int = 1
     config: dict[str, str] = Field(default_factory=dict)
+    credentials: str | None = None
+    authority: str | None = None
 
     @property
     def key(self) -> str:
         return f"topic/{self.name}"
+
+
+class AclRule(Inputs):
+    """Operations that a user of Kafka may do with some topics, groups or transactional ids, or with the cluster.
+
+    Attributes:
+        pattern: `literal`: `name` is that of one, or `*` for all; `prefixed`: all names that begin with `name`.
+        operations: under Kafka's names in lower case: `read`, `describe_configs`.
+    """
+
+    resource: Literal["cluster", "group", "topic", "transactional_id"]
+    pattern: Literal["literal", "prefixed"] = "literal"
+    name: str
+    operations: tuple[str, ...] = Field(min_length=1)
+
+
+class KafkaAcls(Resource):
+    """The rights of a user of Kafka, which has no others; `name` is the user. Fields as in `Topic`."""
+
+    kind = "KafkaAcls"
+
+    bootstrap: str
+    cluster: str
+    credentials: str
+    authority: str
+    rules: tuple[AclRule, ...]
+
+    @property
+    def key(self) -> str:
+        return f"kafka_acls/{self.name}"
 
 
 class Bucket(DataResource):
@@ -95,6 +129,7 @@ class Database(DataResource):
         port: port of the server.
         user: role that creates the database; `credentials` holds its password.
         maintenance: existing database to connect to when creating or dropping another one.
+        authority: path of the certificate that the client trusts; None without TLS.
     """
 
     kind = "Database"
@@ -104,6 +139,7 @@ class Database(DataResource):
     user: str
     credentials: str
     maintenance: str
+    authority: str | None = None
 
     @property
     def key(self) -> str:
@@ -129,6 +165,7 @@ class Table(DataResource):
         columns: in order. Adding a column is supported; the lab never drops or retypes one.
         primary_key: names of columns.
         replica_identity: columns of a row's previous version that the WAL records for change data capture.
+        authority: path of the certificate that the client trusts; None without TLS.
     """
 
     kind = "Table"
@@ -141,6 +178,7 @@ class Table(DataResource):
     columns: tuple[Column, ...] = Field(min_length=1)
     primary_key: tuple[str, ...] = ()
     replica_identity: Literal["default", "full", "nothing"] = "default"
+    authority: str | None = None
 
     @property
     def key(self) -> str:

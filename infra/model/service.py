@@ -139,6 +139,7 @@ class Endpoint:
         private: only the service itself connects to it; bound to loopback on every target.
         advertised: the service returns its own address to clients, so clients inside and outside of the target need
             separate listeners (`Site.listeners`) where their addresses differ.
+        tls: it is encrypted in a lab with TLS (`Site.tls`).
     """
 
     name: str
@@ -148,6 +149,7 @@ class Endpoint:
     published_path: str = ""
     private: bool = False
     advertised: bool = False
+    tls: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,7 @@ class Task:
     files: Mapping[str, str] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    secret_files: Mapping[str, str] = field(default_factory=dict)
     memory_mib: int = 1024
     stop_seconds: int = 30
     executor: "Task | None" = None

@@ -109,6 +109,16 @@ class Site(Protocol):
         """Path of the credentials file on the user's machine."""
 
     @property
+    def tls(self) -> bool:
+        """True if services with certificates encrypt and authenticate (`Endpoint.tls`)."""
+
+    def certificate_file(self, *path: str) -> str:
+        """Return the path of a file of `infra.security.certificates`, as services and the user's machine see it.
+
+        `path` is the name of a file, or a service and the name of one of its files.
+        """
+
+    @property
     def own_host_variable(self) -> str:
         """Name of the environment variable with the address of the replica itself; empty: services have one replica."""
 

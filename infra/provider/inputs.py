@@ -13,12 +13,16 @@ class CredentialsInputs(Inputs):
             None: all credentials are generated.
         files: credentials that are the content of a JSON file of the user: name -> path of the file.
         revision: hash of the content of these files, so that a change of one updates the credentials.
+        certificates: folder of the lab's certificates; None without TLS.
+        certified: services that get one.
     """
 
     path: str
     given: dict[str, str] | None = None
     files: dict[str, str] | None = None
     revision: str | None = None
+    certificates: str | None = None
+    certified: tuple[str, ...] | None = None
 
 
 class EnvironmentFileInputs(Inputs):

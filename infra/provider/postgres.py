@@ -44,6 +44,7 @@ class PostgresServer:
         user: role that logs in.
         credentials: file with its password.
         external: the server existed before the lab, and may require TLS.
+        authority: path of the certificate that the client trusts; None: the lab's own server has no TLS.
     """
 
     host: str
@@ -51,6 +52,7 @@ class PostgresServer:
     user: str
     credentials: str
     external: bool = False
+    authority: str | None = None
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"
@@ -81,7 +83,8 @@ class PostgresServer:
                     user=self.user,
                     password=password,
                     dbname=database,
-                    sslmode="prefer" if self.external else "disable",
+                    sslmode=self._encryption,
+                    sslrootcert=self.authority,
                     connect_timeout=CONNECT_SECONDS,
                     autocommit=True,
                 )
@@ -98,6 +101,12 @@ class PostgresServer:
             f"could not {action}: the Postgres at {self} was still starting after {STARTUP_TIMEOUT_SECONDS} s; "
             "see: bin/lab logs postgres"
         )
+
+    @property
+    def _encryption(self) -> str:
+        if self.authority is not None:
+            return "verify-full"
+        return "prefer" if self.external else "disable"
 
     def failure(self, action: str, error: psycopg.Error) -> LabError:
         """Return the error about a failed statement or connection, on one line."""

@@ -115,6 +115,7 @@ class ServiceDefinition:
         resources: databases, buckets or topics that only this service needs.
         client_environment: variables of `lab.env` by which clients find the service.
         client_secrets: secret variables of `lab.env`: variable -> name of the credential.
+        tls_client_secrets: further ones in a lab with TLS.
         secret_files: JSON files of the user that hold a credential: name of the credential -> path.
         title: name on the lineage page; empty: the page does not list the service.
         web_page: the service's own page, which the lineage page links to.
@@ -138,6 +139,7 @@ class ServiceDefinition:
     resources: Callable[[Site, Settings], tuple[Resource, ...]] = _no_resources
     client_environment: Callable[[Site], dict[str, str]] = _no_variables
     client_secrets: Mapping[str, str] = field(default_factory=dict)
+    tls_client_secrets: Mapping[str, str] = field(default_factory=dict)
     secret_files: Callable[[Settings], dict[str, Path]] = _no_secret_files
     title: str = ""
     web_page: WebPage | None = None

@@ -6,12 +6,12 @@ from pydantic import Field
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Resource, Service, Site
 from infra.namespaces import WAREHOUSE_NAMESPACE
-from infra.services import jvm, object_store, postgres
+from infra.services import jvm, object_store, postgres, tls
 from infra.services.definition import ServiceDefinition, WebPage
 from infra.settings import Settings, SettingsSection
 
 NAME = "iceberg_catalog"
-REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog")
+REST = Endpoint("rest", 8181, scheme="http", published_as="iceberg_catalog", tls=True)
 ENDPOINTS = (REST,)
 
 COMPONENT = "iceberg-rest-catalog"
@@ -36,7 +36,7 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
             "dev.lineagelab.catalog.Main",
             settings.section(CatalogSettings).catalog_heap_mib,
             ("--host", listen.host, "--port", str(listen.port)),
-            (*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
+            (*jvm.SERVICE_OPTIONS, *jvm.C1_ONLY, *tls.java_options(site)),
             class_path=f"lib/*:{site.class_path(GUARD_COMPONENT)}",
             components=(GUARD_COMPONENT,),
         ),
@@ -44,13 +44,15 @@ def iceberg_catalog_service(site: Site, settings: Settings) -> Service:
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/v1/config"),
         env={
-            "CATALOG_JDBC_URI": f"jdbc:postgresql://{site.address(postgres.NAME, postgres.SQL.name)}/{DATABASE}",
+            "CATALOG_JDBC_URI": f"jdbc:postgresql://{site.address(postgres.NAME, postgres.SQL.name)}/{DATABASE}"
+            + tls.jdbc_parameters(site),
             "CATALOG_JDBC_USER": postgres.user(site),
             "CATALOG_WAREHOUSE": WAREHOUSE_NAMESPACE,
             "CATALOG_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
             # Jobs of the lab set their own; this one is for clients outside, as PyIceberg and DuckDB.
             "CATALOG_CLIENT_S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name, "outside").url,
             "CATALOG_HOSTS": ",".join(sorted(hosts)),
+            **({"CATALOG_KEY_STORE": tls.key_store(site, NAME)} if site.tls else {}),
             "AWS_REGION": credentials.S3_REGION,
         },
         secrets={

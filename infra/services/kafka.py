@@ -16,20 +16,23 @@ from infra.model import (
     Listener,
     Prepare,
     Probe,
+    Resource,
     Service,
     Site,
     Topic,
     external_settings,
 )
-from infra.services import jvm
+from infra.namespaces import TOPIC_LINEAGE_EVENTS
+from infra.services import jvm, kafka_access, tls
 from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition, require_kubernetes
 from infra.services.external import ServersSetting, is_external, parse_servers
+from infra.services.lineage_history import settings as lineage_history
 from infra.services.properties import render_properties
 from infra.settings import Settings, SettingsSection
 
 NAME = "kafka"
-BROKER = Endpoint("broker", 9092, published_as="kafka", advertised=True)
-CONTROLLER = Endpoint("controller", 9093, private=True)
+BROKER = Endpoint("broker", 9092, published_as="kafka", advertised=True, tls=True)
+CONTROLLER = Endpoint("controller", 9093, private=True, tls=True)
 ENDPOINTS = (BROKER, CONTROLLER)
 
 CONFIG = "broker.properties"
@@ -78,6 +81,8 @@ def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] 
         cluster=cluster_id(site),
         partitions=partitions,
         config=dict(config or {}),
+        credentials=site.client_credentials if site.tls else None,
+        authority=tls.authority(site),
         external=is_external(site, NAME),
         needs=(NAME,),
     )
@@ -88,7 +93,7 @@ def kafka_service(site: Site, settings: Settings) -> Service:
     broker_settings = settings.section(KafkaSettings)
     config = site.file(NAME, CONFIG)
     options = (*jvm.SERVICE_OPTIONS, f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}")
-    return Service(
+    service = Service(
         name=NAME,
         run=Java(
             "kafka",
@@ -117,6 +122,7 @@ def kafka_service(site: Site, settings: Settings) -> Service:
         volumes=(DATA,),
         memory_mib=broker_settings.kafka_heap_mib + 150,
     )
+    return kafka_access.with_logins(service, site)
 
 
 def _common_files(site: Site, settings: Settings) -> dict[str, str]:
@@ -189,6 +195,7 @@ def _broker_config(listeners: tuple[Listener, ...], controller: Address, site: S
         "group.initial.rebalance.delay.ms": 0,
         "num.network.threads": 2,
         "num.io.threads": 4,
+        **kafka_access.broker_properties(site, NAME, tuple(bound)),
     }
 
 
@@ -204,11 +211,21 @@ appender.console.layout.type=PatternLayout
 appender.console.layout.pattern=%d{ISO8601} %p %m (%c{1})%n
 logger.server.name=kafka.server
 logger.server.level=info
+logger.rights.name=kafka.authorizer.logger
+logger.rights.level=info
+logger.logins.name=org.apache.kafka.common.network.Selector
+logger.logins.level=info
 """
 
 
 def _check(settings: Settings) -> None:
     require_kubernetes(settings, "kafkaBrokers", brokers(settings))
+
+
+def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
+    history = TOPIC_LINEAGE_EVENTS if lineage_history.included(settings) else ""
+    bootstrap = str(site.address(NAME, BROKER.name, "outside"))
+    return kafka_access.acls(site, NAME, bootstrap, cluster_id(site), history)
 
 
 def _external_address(settings: Settings) -> Address | None:
@@ -229,6 +246,9 @@ DEFINITION = ServiceDefinition(
     components=("kafka",),
     settings=KafkaSettings,
     check=_check,
+    resources=_resources,
+    client_environment=kafka_access.client_environment,
+    tls_client_secrets={"KAFKA_SASL_PASSWORD": kafka_access.PASSWORDS[kafka_access.CLIENT]},
     profiles=EVERY_PROFILE,
     position=10,
 )

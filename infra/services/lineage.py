@@ -14,7 +14,7 @@ from infra.errors import SettingsError
 from infra.model import Endpoint, Part, Probe, Python, Resource, Service, Site, Task
 from infra.namespaces import TOPIC_LINEAGE_EVENTS, lineage_service_rules
 from infra.project import PROJECT
-from infra.services import iceberg_catalog, kafka, postgres
+from infra.services import iceberg_catalog, kafka, kafka_access, postgres, tls
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.external import reject_loopback_host
 from infra.services.lineage_history import settings as history
@@ -24,7 +24,7 @@ from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, 
 from lineage.alerts.webhook import WebhooksError, read_webhooks
 
 NAME = "lineage"
-API = Endpoint("api", 5000, scheme="http", published_as="lineage")
+API = Endpoint("api", 5000, scheme="http", published_as="lineage", tls=True)
 ENDPOINTS = (API,)
 
 DATA = "data"
@@ -120,7 +120,7 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         run=Python(
             "lineage",
             (
-                *("--host", listen.host, "--port", str(listen.port)),
+                *("--host", listen.host, "--port", str(listen.port), *_encryption_options(site)),
                 *("--data", site.volume(NAME, DATA), "--rules", site.file(NAME, RULES)),
                 *("--retain", settings.section(LineageSettings).lineage_retain, "--lab", site.file(NAME, LAB)),
                 *(("--page", f"{site.component(PAGE)}/site") if site.has(PAGE) else ()),
@@ -138,8 +138,9 @@ def lineage_service(site: Site, settings: Settings) -> Service:
         ready=Probe(API.name, "/health"),
         files={RULES: _render_json(_namespace_rules(site))},
         volumes=(DATA,),
-        env=_webhooks_environment(settings),
-        secrets=_secrets(settings),
+        env=_webhooks_environment(settings) | tls.python_environment(site),
+        secrets=_secrets(settings) | _publishing_secrets(site, settings),
+        secret_files=_publishing_login(site, settings),
         memory_mib=256,
     )
 
@@ -157,6 +158,12 @@ def _render_json(content: object) -> str:
 def stores_in_postgres(settings: Settings) -> bool:
     """Return whether the event log is a database of the lab's Postgres."""
     return settings.section(LineageSettings).lineage_store == "postgres"
+
+
+def _encryption_options(site: Site) -> tuple[str, ...]:
+    if not site.tls:
+        return ()
+    return "--certificate", tls.certificate(site, NAME), "--certificate-key", tls.key(site, NAME)
 
 
 def _store_options(site: Site, settings: Settings) -> tuple[str, ...]:
@@ -221,7 +228,25 @@ def _publishing_options(site: Site, settings: Settings) -> tuple[str, ...]:
     if not history.included(settings):
         return ()
     servers = str(site.address(kafka.NAME, kafka.BROKER.name))
-    return "--publish-topic", TOPIC_LINEAGE_EVENTS, "--kafka-servers", servers
+    login = ("--kafka-config", _kafka_config(site)) if site.tls else ()
+    return "--publish-topic", TOPIC_LINEAGE_EVENTS, "--kafka-servers", servers, *login
+
+
+def _kafka_config(site: Site) -> str:
+    return f"{site.scratch(NAME)}/kafka.properties"
+
+
+def _publishing_login(site: Site, settings: Settings) -> dict[str, str]:
+    """Return the file by which the publishing service logs in to a Kafka with TLS."""
+    if not site.tls or not history.included(settings):
+        return {}
+    return {_kafka_config(site): kafka_access.librdkafka_login(site, kafka_access.LINEAGE)}
+
+
+def _publishing_secrets(site: Site, settings: Settings) -> dict[str, str]:
+    if not site.tls or not history.included(settings):
+        return {}
+    return {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.LINEAGE]}
 
 
 def _namespace_rules(site: Site) -> dict[str, object]:

@@ -17,13 +17,14 @@ from infra.model import (
     external_settings,
 )
 from infra.namespaces import ARCHIVE_BUCKET, CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
+from infra.services import tls
 from infra.services.definition import EVERY_PROFILE, FULL, External, ServiceDefinition, WebPage
 from infra.services.external import UrlSetting, is_external, parse_url
 from infra.settings import Settings, SettingsSection
 
 NAME = "object_store"
-S3 = Endpoint("s3", 9000, scheme="http", published_as="s3")
-CONSOLE = Endpoint("console", 9001, scheme="http", published_as="s3_console")
+S3 = Endpoint("s3", 9000, scheme="http", published_as="s3", tls=True)
+CONSOLE = Endpoint("console", 9001, scheme="http", published_as="s3_console", tls=True)
 ENDPOINTS = (S3, CONSOLE)
 
 DATA = "data"
@@ -65,7 +66,7 @@ def object_store_service(site: Site, settings: Settings) -> Service:
                 "--console-address",
                 str(site.listen(NAME, CONSOLE.name)),
                 "--certs-dir",
-                site.volume(NAME, CERTIFICATES),
+                tls.folder(site, NAME) if site.tls else site.volume(NAME, CERTIFICATES),
             ),
         ),
         endpoints=ENDPOINTS,
@@ -91,9 +92,11 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 
 def _client_environment(site: Site) -> dict[str, str]:
+    authority = tls.authority(site)
     return {
         "AWS_ENDPOINT_URL_S3": site.address(NAME, S3.name, "outside").url,
         "AWS_REGION": credentials.S3_REGION,
+        **({"AWS_CA_BUNDLE": authority} if authority else {}),
     }
 
 

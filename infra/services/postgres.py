@@ -20,13 +20,14 @@ from infra.model import (
     external_settings,
 )
 from infra.namespaces import JOB_ORDERS_SOURCE
+from infra.services import tls
 from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition
 from infra.services.external import DatabaseServerSetting, is_external, parse_database_server
 from infra.settings import Settings, SettingsSection
 
 NAME = "postgres"
 COMPONENT = "postgres"
-SQL = Endpoint("sql", 5432, published_as="postgres")
+SQL = Endpoint("sql", 5432, published_as="postgres", tls=True)
 ENDPOINTS = (SQL,)
 
 USER = "postgres"
@@ -69,6 +70,7 @@ def database(site: Site, name: str) -> Database:
         user=user(site),
         credentials=site.client_credentials,
         maintenance=MAINTENANCE_DATABASE,
+        authority=tls.authority(site),
         external=is_external(site, NAME),
         needs=(NAME,),
     )
@@ -93,6 +95,7 @@ def table(
         database=database_name,
         columns=columns,
         primary_key=primary_key,
+        authority=parent.authority,
         external=parent.external,
         needs=(parent.key, *needs),
     )
@@ -114,7 +117,7 @@ def postgres_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(SQL.name),
-        files={CONFIG: _config(site), ACCESS: _ACCESS},
+        files={CONFIG: _config(site), ACCESS: _ENCRYPTED_ACCESS if site.tls else _ACCESS},
         volumes=(DATA,),
         secrets={PASSWORD_VARIABLE: credentials.POSTGRES_PASSWORD},
         memory_mib=160,
@@ -141,6 +144,9 @@ host replication all all scram-sha-256
 """
 
 
+_ENCRYPTED_ACCESS = _ACCESS.replace("\nhost ", "\nhostssl ")
+
+
 def _config(site: Site) -> str:
     listen = site.listen(NAME, SQL.name)
     return f"""listen_addresses = '{listen.host}'
@@ -161,6 +167,16 @@ timezone = 'UTC'
 log_timezone = 'UTC'
 log_checkpoints = off
 lc_messages = 'C'
+{_encryption(site)}"""
+
+
+def _encryption(site: Site) -> str:
+    if not site.tls:
+        return ""
+    return f"""
+ssl = on
+ssl_cert_file = '{tls.certificate(site, NAME)}'
+ssl_key_file = '{tls.key(site, NAME)}'
 """
 
 
@@ -170,7 +186,8 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 def _client_environment(site: Site) -> dict[str, str]:
     server = site.address(NAME, SQL.name, "outside")
-    return {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": user(site)}
+    found = {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": user(site)}
+    return found | tls.postgres_environment(site)
 
 
 def _external_address(settings: Settings) -> Address | None:

@@ -16,7 +16,7 @@ from infra.model import (
     Subject,
     external_settings,
 )
-from infra.services import jvm
+from infra.services import jvm, tls
 from infra.services.definition import EVERY_PROFILE, External, ServiceDefinition
 from infra.services.external import UrlSetting, is_external, parse_url
 from infra.services.properties import render_properties
@@ -27,7 +27,7 @@ COMPONENT = "apicurio-registry"
 CONFLUENT_API = "/apis/ccompat/v7"
 """Path of the API for clients of Confluent's registry."""
 
-API = Endpoint("api", 8081, scheme="http", published_as="schema_registry", published_path=CONFLUENT_API)
+API = Endpoint("api", 8081, scheme="http", published_as="schema_registry", published_path=CONFLUENT_API, tls=True)
 MANAGEMENT = Endpoint("management", 8082, scheme="http")
 ENDPOINTS = (API, MANAGEMENT)
 
@@ -117,7 +117,7 @@ def _config(site: Site) -> dict[str, str | int | bool]:
     listen, management = site.listen(NAME, API.name), site.listen(NAME, MANAGEMENT.name)
     return {
         "quarkus.http.host": listen.host,
-        "quarkus.http.port": listen.port,
+        **_listening(site, listen.port),
         "quarkus.management.host": management.host,
         "quarkus.management.port": management.port,
         "apicurio.storage.kind": "sql",
@@ -134,6 +134,17 @@ def _config(site: Site) -> dict[str, str | int | bool]:
         "quarkus.log.level": "WARN",
         'quarkus.log.category."io.apicurio".level': "WARN",
         'quarkus.log.category."io.quarkus".level': "ERROR",
+    }
+
+
+def _listening(site: Site, port: int) -> dict[str, str | int | bool]:
+    if not site.tls:
+        return {"quarkus.http.port": port}
+    return {
+        "quarkus.http.insecure-requests": "disabled",
+        "quarkus.http.ssl-port": port,
+        "quarkus.http.ssl.certificate.files": tls.certificate(site, NAME),
+        "quarkus.http.ssl.certificate.key-files": tls.key(site, NAME),
     }
 
 

@@ -5,13 +5,15 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 
-from infra.catalog import external_credentials, secret_files
+from infra.catalog import certified_services, external_credentials, secret_files
 from infra.credentials import file_revision
 from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
 from infra.model.inputs import Inputs
 from infra.provider.inputs import CredentialsInputs, EnvironmentFileInputs
+from infra.services import tls
 from infra.services.discovery import definitions
 from infra.settings import Settings
+from lineage.checks.authorities import AUTHORITY_VARIABLE
 
 CREDENTIALS = "credentials"
 FINGERPRINT = "fingerprint"
@@ -79,13 +81,17 @@ def secret_files_revision(settings: Settings) -> str | None:
     return " ".join(map(file_revision, secret_files(settings).values())) or None
 
 
-def credentials_declaration(path: str, settings: Settings, needs: tuple[str, ...]) -> ResourceDeclaration:
-    """Return the file with the stack's credentials."""
+def credentials_declaration(
+    path: str, settings: Settings, needs: tuple[str, ...], certificates: str | None = None
+) -> ResourceDeclaration:
+    """Return the file with the stack's credentials, and with TLS the folder of its certificates."""
     inputs = CredentialsInputs(
         path=path,
         given=external_credentials(settings) or None,
         files={name: str(file) for name, file in secret_files(settings).items()} or None,
         revision=secret_files_revision(settings),
+        certificates=certificates,
+        certified=certified_services(settings) if certificates else None,
     )
     return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 
@@ -101,12 +107,16 @@ def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Res
     """
     included = [known for known in definitions() if known.included(site, settings) or known.name in site.external]
     values = {f"LAB_{name.upper()}": value for name, value in outputs(lab, site).items()}
+    secrets: dict[str, str] = {}
     for known in included:
         values |= known.client_environment(site)
+        secrets |= {**known.client_secrets, **(known.tls_client_secrets if site.tls else {})}
+    if authority := tls.authority(site):
+        values[AUTHORITY_VARIABLE] = authority
     inputs = EnvironmentFileInputs(
         path=path,
         values=values,
-        secrets={name: credential for known in included for name, credential in known.client_secrets.items()},
+        secrets=secrets,
         credentials=site.client_credentials,
         fingerprint=SET_BY_ENGINE,
     )

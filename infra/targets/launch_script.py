@@ -89,10 +89,6 @@ def check_unprivileged(platform: str, user: int) -> None:
     )
 
 
-def _secret_files(part: Service | Task) -> Mapping[str, str]:
-    return part.secret_files if isinstance(part, Service) else {}
-
-
 def run_variables(values: Mapping[str, str]) -> str:
     """Return the content of `RUN_VARIABLES`."""
     return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in sorted(values.items()))
@@ -134,7 +130,7 @@ class Launcher:
             "set -eu",
             *(f"export {name}={shlex.quote(value)}" for name, value in self._environment(part, scratch).items()),
             *self._secret_lines(part.secrets),
-            *(_secret_file_lines(path, text) for path, text in _secret_files(part).items()),
+            *(_secret_file_lines(path, text) for path, text in part.secret_files.items()),
             *(self._preparation_lines(step, scratch) for step in prepare),
             *(_run_variables_lines(scratch / RUN_VARIABLES) if isinstance(part, Task) else ()),
             f"exec {self._command_line(part.run, scratch)}",

@@ -3,7 +3,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from infra.errors import LabError
@@ -26,12 +26,17 @@ class BaseSite(ABC):
         endpoints: endpoints of each service.
         programs: locations of the installed programs.
         external: addresses of existing services that replace the lab's own, by service.
+        tls: whether services with certificates encrypt and authenticate.
     """
 
     port_offset: int
     endpoints: Mapping[str, tuple[Endpoint, ...]]
     programs: Programs
     external: Mapping[str, Address] = field(default_factory=dict)
+    tls: bool = False
+
+    def certificate_file(self, *path: str) -> str:
+        raise LabError("only the target local has certificates")
 
     @property
     def own_host_variable(self) -> str:
@@ -42,7 +47,9 @@ class BaseSite(ABC):
         return None
 
     def address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"] = "inside") -> Address:
-        return self.external.get(service) or self._own_address(service, endpoint, seen_from)
+        own = self.external.get(service) or self._own_address(service, endpoint, seen_from)
+        is_encrypted = self.tls and self._endpoint(service, endpoint).tls
+        return replace(own, scheme="https") if is_encrypted else own
 
     @abstractmethod
     def _own_address(self, service: str, endpoint: str, seen_from: Literal["inside", "outside"]) -> Address:

@@ -20,6 +20,7 @@ MODULES = {
     "ExternalPostgres": f"{__name__}.external_postgres",
     "ExternalSchemaRegistry": f"{__name__}.external_schema_registry",
     "FlinkJob": f"{__name__}.flink_job",
+    "KafkaAcls": f"{__name__}.kafka_acls",
     "Subject": f"{__name__}.subject",
     "Table": f"{__name__}.table",
     "Topic": f"{__name__}.topic",

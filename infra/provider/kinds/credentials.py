@@ -2,6 +2,7 @@
 """`labkit:index:Credentials`: the stack's credentials, in a file with mode 0600."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ from infra import credentials
 from infra.errors import LabError
 from infra.provider.inputs import CredentialsInputs
 from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.security import certificates
 
 
 class CredentialsKind(Kind[CredentialsInputs]):
     """Credentials file of the lab; a change of its output `fingerprint` restarts the processes that read it.
 
     The user gives credentials of existing services in environment variables. The file keeps them for later updates,
-    beside those in JSON files of the user.
+    beside those in JSON files of the user. With TLS, the certificates of the services lie in a folder beside it; a
+    refresh finds those that are about to expire.
     """
 
     name = "Credentials"
@@ -26,7 +29,10 @@ class CredentialsKind(Kind[CredentialsInputs]):
     def create(self, inputs: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
         given = _given(inputs)
         _require_given(inputs, given or {})
-        return {"fingerprint": credentials.fingerprint(credentials.ensure(Path(inputs.path), given, _in_files(inputs)))}
+        found = credentials.fingerprint(credentials.ensure(Path(inputs.path), given, _in_files(inputs)))
+        if inputs.certificates is not None:
+            found += certificates.ensure(Path(inputs.certificates), inputs.certified or ())
+        return {"fingerprint": found}
 
     def read(self, inputs: CredentialsInputs, call: OperationContext) -> ReadResult[CredentialsInputs] | None:
         path = Path(inputs.path)
@@ -41,14 +47,28 @@ class CredentialsKind(Kind[CredentialsInputs]):
             return None  # another password is given: create writes it
         if (inputs.files or {}).keys() - values.keys():
             return None
-        return ReadResult(inputs, {"fingerprint": credentials.fingerprint(values)})
+        found = credentials.fingerprint(values)
+        if inputs.certificates is not None:
+            folder, certified = Path(inputs.certificates), inputs.certified or ()
+            if not certificates.are_valid(folder, certified):
+                return None  # missing, or about to expire: create makes them
+            found += certificates.ensure(folder, certified)
+        return ReadResult(inputs, {"fingerprint": found})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:
         credentials.remove(Path(new.path), _names(old) - _names(new))
+        if new.certificates is None:
+            _remove_certificates(old)
         return self.create(new, call)
 
     def delete(self, inputs: CredentialsInputs, call: OperationContext) -> None:
         Path(inputs.path).unlink(missing_ok=True)
+        _remove_certificates(inputs)
+
+
+def _remove_certificates(inputs: CredentialsInputs) -> None:
+    if inputs.certificates is not None:
+        shutil.rmtree(inputs.certificates, ignore_errors=True)
 
 
 def _names(inputs: CredentialsInputs) -> set[str]:

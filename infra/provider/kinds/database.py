@@ -75,7 +75,9 @@ class DatabaseKind(DataKind[Database]):
 
 
 def _server(inputs: Database) -> PostgresServer:
-    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials, inputs.external is True)
+    return PostgresServer(
+        inputs.host, inputs.port, inputs.user, inputs.credentials, inputs.external is True, inputs.authority
+    )
 
 
 def _action(inputs: Database, verb: str) -> str:

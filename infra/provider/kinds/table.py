@@ -114,7 +114,9 @@ def _connect(inputs: Table, action: str, call: OperationContext) -> Connection:
 
 
 def _server(inputs: Table) -> PostgresServer:
-    return PostgresServer(inputs.host, inputs.port, inputs.user, inputs.credentials, inputs.external is True)
+    return PostgresServer(
+        inputs.host, inputs.port, inputs.user, inputs.credentials, inputs.external is True, inputs.authority
+    )
 
 
 def _action(inputs: Table, verb: str) -> str:

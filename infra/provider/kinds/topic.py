@@ -60,7 +60,7 @@ class TopicKind(DataKind[Topic]):
     def create(self, inputs: Topic, call: OperationContext) -> dict[str, Any]:
         if self.exists_already(inputs, call):
             return self.created(inputs, True, call)
-        admin = admin_client(inputs.bootstrap)
+        admin = _admin(inputs)
         found = _cluster(inputs, admin)
         if not _is_expected(inputs, found):
             raise LabError(
@@ -85,7 +85,7 @@ class TopicKind(DataKind[Topic]):
     def read(self, inputs: Topic, call: OperationContext) -> ReadResult[Topic] | None:
         if not broker_accepts_connections(inputs.bootstrap):
             return self.unreadable(inputs, call)
-        admin = admin_client(inputs.bootstrap)
+        admin = _admin(inputs)
         try:
             metadata = _metadata(inputs, admin)
         except BrokerUnreachable as error:
@@ -116,7 +116,7 @@ class TopicKind(DataKind[Topic]):
                 f"least {old.partitions}, or replace the topic (pulumi up --target-replace URN), which "
                 "loses its records"
             )
-        admin = admin_client(new.bootstrap)
+        admin = _admin(new)
         if new.partitions > old.partitions:
             grown = [NewPartitions(new.name, new.partitions)]
             _admin_request(new, "add partitions to", lambda: admin.create_partitions(grown)[new.name])
@@ -136,13 +136,17 @@ class TopicKind(DataKind[Topic]):
     def remove(self, inputs: Topic, call: OperationContext) -> None:
         if not broker_accepts_connections(inputs.bootstrap):
             raise self.unreachable(inputs, "delete")
-        admin = admin_client(inputs.bootstrap)
+        admin = _admin(inputs)
         try:
             if not _is_expected(inputs, _cluster(inputs, admin)):
                 return  # the broker belongs to another lab
             _admin_request(inputs, "delete", lambda: admin.delete_topics([inputs.name])[inputs.name], _topic_missing)
         except BrokerUnreachable as error:
             raise self.unreachable(inputs, "delete", str(error)) from error
+
+
+def _admin(inputs: Topic) -> AdminClient:
+    return admin_client(inputs.bootstrap, inputs.authority, inputs.credentials)
 
 
 def _is_expected(inputs: Topic, cluster: str) -> bool:

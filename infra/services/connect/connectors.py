@@ -17,7 +17,7 @@ from infra.namespaces import (
     SHOP_TOPICS,
     WAREHOUSE_NAMESPACE,
 )
-from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry
+from infra.services import iceberg_catalog, kafka, object_store, postgres, schema_registry, tls
 from infra.services.connect import worker as connect
 from infra.services.definition import FULL, Draft
 from infra.services.shop import tables as shop_tables
@@ -83,6 +83,7 @@ def _orders_source(site: Site) -> Connector:
         "database.user": postgres.user(site),
         "database.password": connect.secret(credentials.POSTGRES_PASSWORD),
         "database.dbname": postgres.SHOP,
+        **_encryption(site),
         "plugin.name": "pgoutput",
         "slot.name": JOB_ORDERS_SOURCE,
         "publication.name": JOB_ORDERS_SOURCE,
@@ -108,6 +109,12 @@ def _orders_source(site: Site) -> Connector:
     }
     needs = (*(table.key for table in tables), *(f"topic/{topic}" for topic in SHOP_TOPICS), schema_registry.NAME)
     return connect.connector(site, JOB_ORDERS_SOURCE, options_as_text(options), needs)
+
+
+def _encryption(site: Site) -> Options:
+    """Return the options by which Debezium checks the certificate of Postgres."""
+    authority = tls.authority(site)
+    return {} if authority is None else {"database.sslmode": tls.VERIFIED, "database.sslrootcert": authority}
 
 
 def _orders_lake(site: Site) -> Connector:

@@ -8,7 +8,7 @@ from pydantic import Field
 from infra import credentials
 from infra.model import Connector, Endpoint, Java, Probe, Service, Site, Topic
 from infra.namespaces import LINEAGE_EXTENSION, connect_lineage_settings
-from infra.services import jvm, kafka, lineage, postgres, schema_registry
+from infra.services import jvm, kafka, kafka_access, lineage, postgres, schema_registry, tls
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage, require_kubernetes
 from infra.services.properties import render_properties
 from infra.settings import BooleanSetting, Settings, SettingsSection
@@ -102,7 +102,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
 
     Its classes need 80 MB of metaspace; with an initial size of 96 MB, the JVM starts without two garbage collections.
     """
-    return Service(
+    service = Service(
         name=NAME,
         run=Java(
             COMPONENT,
@@ -112,12 +112,17 @@ def connect_service(site: Site, settings: Settings) -> Service:
             (
                 *jvm.SERVICE_OPTIONS,
                 *jvm.DELAYED_C2,
+                *tls.java_options(site),
                 "-XX:MetaspaceSize=96m",
                 f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}",
             ),
             components=plugins(settings),
         ),
-        needs=(kafka.NAME, *(topic.key for topic in internal_topics(site))),
+        needs=(
+            kafka.NAME,
+            *(topic.key for topic in internal_topics(site)),
+            *kafka_access.needs(site, kafka_access.CONNECT),
+        ),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
         files={CONFIG: render_properties(_worker_config(site, settings)), LOGGING: _LOGGING},
@@ -126,6 +131,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
         secrets={name: name for name in SECRETS} | LINEAGE_SECRETS,
         memory_mib=settings.section(ConnectSettings).connect_heap_mib + 200,
     )
+    return kafka_access.with_login(service, site, kafka_access.CONNECT)
 
 
 def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool]:
@@ -133,6 +139,7 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
     own = site.own_host_variable  # other workers forward requests to the leader
     return {
         "bootstrap.servers": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        **_logins(site),
         "group.id": _group(site),
         "listeners": listen.url,
         "rest.advertised.host.name": f"${{{PROVIDER}:{own}}}" if own else reached.host,
@@ -157,6 +164,14 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "rest.extension.classes": ",".join(_extensions(settings)),
         "rest.guard.hosts": reached.host,
         **_lineage(site, settings),
+    }
+
+
+def _logins(site: Site) -> dict[str, str]:
+    """Return how the worker logs in to Kafka, and how producers, consumers and admin clients of its connectors do."""
+    own = kafka_access.client_properties(site)
+    return {
+        f"{client}{name}": value for client in ("", "producer.", "consumer.", "admin.") for name, value in own.items()
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
 from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
-from infra.services import jvm, lineage
+from infra.services import jvm, kafka_access, lineage, tls
 from infra.services.definition import ServiceDefinition, WebPage, require_kubernetes
 from infra.services.flink.settings import (
     COMPONENT,
@@ -84,13 +84,13 @@ _MODULE_OPTIONS = (
 
 
 def _jobmanager(site: Site, settings: Settings) -> Service:
-    return Service(
+    service = Service(
         name=JOBMANAGER,
         run=_java_program(
             *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
             *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
-        needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME),
+        needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME, *kafka_access.needs(site, kafka_access.FLINK)),
         endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
         files=_config_files(site, settings),
@@ -99,12 +99,13 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         secret_files=_listener_config(JOBMANAGER, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
+    return kafka_access.with_login(service, site, kafka_access.FLINK)
 
 
 def _taskmanager(site: Site, settings: Settings) -> Service:
     """Return the TaskManager, ready when it listens; it registers shortly after, and jobs wait for its slots."""
     direct = direct_memory_mib()
-    return Service(
+    service = Service(
         name=TASKMANAGER,
         run=_java_program(
             *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
@@ -120,10 +121,11 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         secrets=SECRETS,
         memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + NON_HEAP_MIB,
     )
+    return kafka_access.with_login(service, site, kafka_access.FLINK)
 
 
 def _gateway(site: Site, settings: Settings) -> Service:
-    return Service(
+    service = Service(
         name=GATEWAY,
         run=_java_program(
             *(GATEWAY, "org.apache.flink.table.gateway.SqlGateway", site),
@@ -142,6 +144,7 @@ def _gateway(site: Site, settings: Settings) -> Service:
         secret_files=_listener_config(GATEWAY, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
+    return kafka_access.with_login(service, site, kafka_access.FLINK)
 
 
 def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib: int, *options: str) -> Java:
@@ -155,7 +158,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         main,
         heap_mib,
         arguments,
-        (*jvm.SERVICE_OPTIONS, *options, *_MODULE_OPTIONS, logging),
+        (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *_MODULE_OPTIONS, logging),
         # Also that of the TaskManager, which has no REST server: one image for all.
         class_path=f"{CLASS_PATH}:{site.class_path(GUARD_COMPONENT)}",
         components=(GUARD_COMPONENT,),

@@ -19,7 +19,8 @@ from infra.namespaces import (
     WAREHOUSE_NAMESPACE,
 )
 from infra.project import PROJECT
-from infra.services import iceberg_catalog, jvm, kafka, lineage, object_store, schema_registry
+from infra.security import kafka_login
+from infra.services import iceberg_catalog, jvm, kafka, kafka_access, lineage, object_store, schema_registry, tls
 from infra.services.definition import Draft
 from infra.services.flink import cluster as flink
 from infra.services.flink.settings import (
@@ -103,6 +104,7 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
         JOB_SUPPLIER_WINDOWS,
         *("--name", JOB_SUPPLIER_WINDOWS),
         *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
+        *(("--security-protocol", kafka_login.PROTOCOL) if site.tls else ()),
         *("--registry", schema_registry.confluent_api(site)),
         *("--orders", TOPIC_ORDERS),
         *("--windows", TOPIC_SUPPLIER_WINDOWS),
@@ -208,6 +210,7 @@ def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str,
     return {
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        **kafka_access.protocol_environment(site),
         "SCHEMA_REGISTRY_URL": schema_registry.confluent_api(site),
         "S3_ENDPOINT": site.address(object_store.NAME, object_store.S3.name).url,
         "AWS_REGION": credentials.S3_REGION,
@@ -216,6 +219,7 @@ def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str,
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "LINEAGE_OPEN_RUNS": f"{state_folder}/{UNDELIVERED_EVENTS_FILE}",
         "FLINK_STATE": f"{state_folder}/{STATE_FILE}",
+        **tls.python_environment(site),
     }
 
 
@@ -230,6 +234,6 @@ def _sql_environment(site: Site) -> dict[str, str]:
 def _planner_command(site: Site) -> tuple[str, ...]:
     """Return the command that extracts lineage from a script with Flink's planner, without a cluster."""
     return (
-        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.SERVICE_OPTIONS, *jvm.C1_ONLY),
+        *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.SERVICE_OPTIONS, *jvm.C1_ONLY, *tls.java_options(site)),
         *("-cp", f"{site.class_path(COMPONENT)}:{site.class_path(PLANNER_COMPONENT)}", PLANNER_MAIN),
     )

@@ -6,7 +6,7 @@ from pydantic import Field
 from infra import credentials
 from infra.model import Python, Service, Site
 from infra.namespaces import JOB_ORDERS_SOURCE
-from infra.services import postgres
+from infra.services import postgres, tls
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition
 from infra.services.shop import tables as shop_tables
 from infra.settings import BooleanSetting, Settings, SettingsSection
@@ -55,6 +55,7 @@ def shop_service(site: Site, settings: Settings) -> Service:
         # Starts after the source, so that every row is captured when it is written. Rows that exist before would be
         # read by the source's initial snapshot, which restarts, and emits them again, if it is interrupted.
         needs=(*(table.key for table in shop_tables.tables(site)), f"connector/{JOB_ORDERS_SOURCE}"),
+        env=tls.python_environment(site),
         secrets={"PGPASSWORD": credentials.POSTGRES_PASSWORD},
         memory_mib=64,
     )

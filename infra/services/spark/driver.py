@@ -4,7 +4,7 @@
 from infra import credentials
 from infra.model import Python, Service, Site, Task
 from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
-from infra.services import iceberg_catalog, kafka, lineage, schema_registry
+from infra.services import iceberg_catalog, kafka, kafka_access, lineage, schema_registry, tls
 from infra.services.properties import render_properties
 from infra.services.spark import cluster as spark_cluster
 from infra.services.spark import executors as spark_executors
@@ -18,6 +18,7 @@ from infra.services.spark.settings import (
     LOGGING,
     SparkSettings,
     driver_settings,
+    login_file,
     process_environment,
 )
 from infra.settings import Settings
@@ -40,10 +41,11 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
         name=driver.program,
         run=_driver_program(driver, settings),
         executor=spark_executors.program(driver, site, settings),
-        needs=_driver_needs(driver, settings),
+        needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets=DRIVER_SECRETS,
+        secrets=_driver_secrets(site),
+        secret_files=_driver_login(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
@@ -55,13 +57,23 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
         name=driver.program,
         run=_driver_program(driver, settings),
         executor=spark_executors.program(driver, site, settings),
-        needs=_driver_needs(driver, settings),
+        needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets=DRIVER_SECRETS,
+        secrets=_driver_secrets(site),
+        secret_files=_driver_login(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
+
+
+def _driver_secrets(site: Site) -> dict[str, str]:
+    login = {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.SPARK]} if site.tls else {}
+    return {**DRIVER_SECRETS, **login}
+
+
+def _driver_login(driver: Driver, site: Site) -> dict[str, str]:
+    return {login_file(driver, site): kafka_access.login_text(kafka_access.SPARK)} if site.tls else {}
 
 
 def _driver_program(driver: Driver, settings: Settings) -> Python:
@@ -110,11 +122,13 @@ def _driver_environment(driver: Driver, site: Site, settings: Settings) -> dict[
         "CLASS_DATA": site.class_data(COMPONENT).archive,
         "SPARK_LOCAL_DIRS": scratch,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
+        **kafka_access.protocol_environment(site),
         "SCHEMA_REGISTRY_URL": schema_registry.confluent_api(site),
         "CHECKPOINTS": f"s3a://{CHECKPOINT_BUCKET}",
         "LINEAGE_OPEN_RUNS": f"{scratch}/open_runs.json",
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "AWS_REGION": credentials.S3_REGION,
+        **tls.python_environment(site),
         **AGENT_ENVIRONMENT,
         **lineage_url,
         **_profile_environment(driver, settings),

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 from infra import credentials
 from infra.model import Site
 from infra.namespaces import CATALOG_NAME, WAREHOUSE_NAMESPACE, spark_lineage_settings
-from infra.services import iceberg_catalog, jvm, lineage, object_store
+from infra.services import iceberg_catalog, jvm, kafka_access, lineage, object_store, tls
 from infra.services.spark.job import COMPONENT, Driver
 from infra.settings import BooleanSetting, SettingsSection
 
@@ -196,8 +196,15 @@ def _driver_jvm_properties(driver: Driver, site: Site) -> str:
     return java_options(
         driver,
         f"-Djava.io.tmpdir={site.scratch(driver.program)}",
+        *tls.java_options(site),
+        *((kafka_access.login_option(login_file(driver, site)),) if site.tls else ()),
         f"-Dlog4j2.configurationFile={site.file(driver.program, LOGGING)}",
     )
+
+
+def login_file(driver: Driver, site: Site) -> str:
+    """Return the path of the file by which a driver logs in to a Kafka with TLS."""
+    return f"{site.scratch(driver.program)}/{kafka_access.LOGIN_FILE}"
 
 
 def _catalog_properties(site: Site) -> Properties:

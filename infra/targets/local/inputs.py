@@ -20,12 +20,16 @@ class SupervisorInputs(Inputs):
 
 
 class ProbeInputs(Inputs):
-    """Readiness probe: a connection to `host:port`, or a 2xx response to `path` if given."""
+    """Readiness probe: a connection to `host:port`, or a 2xx response to `path` if given.
+
+    `authority` is the path of the certificate to trust, for a response over TLS.
+    """
 
     host: str
     port: int
     path: str
     seconds: int
+    authority: str | None = None
 
 
 class ProcessInputs(Inputs):

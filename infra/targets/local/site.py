@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from infra.model import Address, Listener
-from infra.project import CREDENTIALS_FILE, PROJECT, reject_unsafe_path
+from infra.project import CERTIFICATES_FOLDER, CREDENTIALS_FILE, PROJECT, reject_unsafe_path
 from infra.targets.site import INSIDE, LOOPBACK, BaseSite
 
 
@@ -45,6 +45,9 @@ class LocalSite(BaseSite):
     @property
     def client_credentials(self) -> str:
         return str(self.root / CREDENTIALS_FILE)
+
+    def certificate_file(self, *path: str) -> str:
+        return str(self.root.joinpath(CERTIFICATES_FOLDER, *path))
 
     def host(self, service: str) -> str:
         return LOOPBACK

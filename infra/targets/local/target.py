@@ -18,7 +18,8 @@ from infra.model import (
     Task,
 )
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
-from infra.settings import Settings
+from infra.services import tls
+from infra.settings import TLS, Settings
 from infra.targets.declarations import (
     CREDENTIALS,
     DISK_MIB,
@@ -53,7 +54,10 @@ class LocalTarget:
         Raises:
             LabError: a service or task is a public image.
         """
-        credentials = credentials_declaration(str(self.launcher.credentials), self.settings, (SUPERVISOR,))
+        certificates = self.site.certificate_file() if self.site.tls else None
+        credentials = credentials_declaration(
+            str(self.launcher.credentials), self.settings, (SUPERVISOR,), certificates
+        )
         base = (self._supervisor_declaration(lab), credentials)
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part_declaration(part, lab) for part in lab.parts), variables)
@@ -84,15 +88,17 @@ class LocalTarget:
         match part:
             case Service() | Task():
                 needs = (SUPERVISOR, CREDENTIALS, *part.needs)
-                return ResourceDeclaration(
-                    "Process", part.key, self._process_inputs(part), needs, secret=bool(part.secrets)
-                )
+                secret = bool(part.secrets) or self._has_certificate(part)
+                return ResourceDeclaration("Process", part.key, self._process_inputs(part), needs, secret)
             case LaunchedJob():
                 launcher = self._process_inputs(lab.service(part.launcher))
                 definition = definition_hash([launcher.script, launcher.files, launcher.revision])
                 return resource_declaration(part.rendered(definition, part.notes))
             case Resource():
                 return resource_declaration(part)
+
+    def _has_certificate(self, part: Service | Task) -> bool:
+        return self.site.tls and isinstance(part, Service) and any(endpoint.tls for endpoint in part.endpoints)
 
     def _process_inputs(self, part: Service | Task) -> ProcessInputs:
         if isinstance(part.run, PublicImage):
@@ -124,8 +130,15 @@ class LocalTarget:
     def _probe_inputs(self, service: Service) -> ProbeInputs | None:
         if service.ready is None:
             return None
-        address = self.site.address(service.name, service.ready.endpoint, "outside")
-        return ProbeInputs(host=address.host, port=address.port, path=service.ready.path, seconds=service.ready.seconds)
+        probe = service.ready
+        address = self.site.address(service.name, probe.endpoint, "outside")
+        return ProbeInputs(
+            host=address.host,
+            port=address.port,
+            path=probe.path,
+            seconds=probe.seconds,
+            authority=tls.authority(self.site) if probe.path and address.scheme == "https" else None,
+        )
 
 
 def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalTarget:
@@ -143,6 +156,7 @@ def local_target(stack: str, settings: Settings, artifacts: Artifacts) -> LocalT
         programs=artifacts,
         external=external_services(settings),
         own_id=lab_id.read(root),
+        tls=settings.security == TLS,
     )
     launcher = Launcher(artifacts, PROJECT, root / CREDENTIALS_FILE, sys.platform, os.geteuid())
     return LocalTarget(site, launcher, settings)

@@ -13,7 +13,7 @@ from infra.services.flink.cluster import CONFIG
 from infra.services.flink.settings import CHECKPOINT_FOLDER, GATEWAY, JOBMANAGER, JOBMANAGER_REST, TASKMANAGER
 from infra.toolchain import Artifacts
 from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX
-from lineagelab_flink.script import script
+from lineagelab_flink.script import PLACEHOLDERS, script
 from tests.bench.figures import Figures
 from tests.bench.flink_cluster import FlinkCluster, with_checkpoints_in, without_listener
 from tests.bench.flink_job import LINEAGE_VARIABLES, JobLaunch, bounded_sql
@@ -72,7 +72,7 @@ def test_bounded_sql_only_adds_the_bound_of_the_source():
     bounded = bounded_sql(text)
     added = [line.strip() for line in bounded.splitlines() if line not in text.splitlines()]
     assert added == ["'scan.bounded.mode' = 'latest-offset',"]
-    values = dict.fromkeys(("KAFKA_BOOTSTRAP", "SCHEMA_REGISTRY_URL"), "there")
+    values = dict.fromkeys(PLACEHOLDERS, "there")
     job = f"{JOB_ICEBERG_INGESTION}{FLINK_SUFFIX}"
     assert script([(job, bounded)], values).job.text == script([(job, text)], values).job.text
 

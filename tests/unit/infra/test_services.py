@@ -31,6 +31,7 @@ class FakeSite:
     client_credentials = "/stack/credentials.env"
 
     own_host_variable = ""
+    tls = False
 
     executor_pods = None
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from infra.errors import LabError, PreflightError, ServiceError
-from infra.http_client import client
+from infra.http_client import client_for
 from infra.provider.connections import accepts_connections
 from infra.provider.kind import Kind, OperationContext, ReadResult
 from infra.provider.preflight import busy_ports
@@ -131,7 +131,9 @@ def _is_ready(probe: ProbeInputs | None) -> bool:
         return True
     try:
         if probe.path:
-            answer = client().get(f"http://{probe.host}:{probe.port}{probe.path}", timeout=5)
+            scheme = "https" if probe.authority else "http"
+            url = f"{scheme}://{probe.host}:{probe.port}{probe.path}"
+            answer = client_for(url, probe.authority).get(url, timeout=5)
             return answer.is_success
     except (OSError, httpx.HTTPError):
         return False  # not yet

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Labs with TLS as they are rendered: what is encrypted, who trusts whom, and where passwords are."""
+
+from dataclasses import replace
+
+import pytest
+
+from infra.catalog import LabSettings, build_lab, certified_services, check_settings
+from infra.errors import SettingsError
+from infra.model import KafkaAcls, Python, Service
+from infra.namespaces import TOPIC_LINEAGE_EVENTS
+from infra.project import PROJECT
+from infra.services import kafka_access
+from infra.services.kafka import CONFIG
+from infra.settings import TLS
+from infra.targets.launch_script import Launcher
+from infra.targets.local.target import LocalTarget
+from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, STACK_ROOT, Programs, local_resources
+
+SITE = replace(LOCAL_SITE, tls=True)
+CERTIFIED = {"iceberg_catalog", "kafka", "lineage", "object_store", "postgres", "schema_registry"}
+
+
+def settings(**more):
+    return LabSettings(security=TLS, port_offset=OFFSET, **more)
+
+
+def lab(**more):
+    return build_lab(SITE, settings(**more))
+
+
+def test_services_restart_with_a_new_certificate():
+    launcher = Launcher(Programs(), PROJECT, STACK_ROOT / "credentials.env")
+    rendered = {resource.key: resource for resource in LocalTarget(SITE, launcher, settings()).render(lab())}
+    assert {key for key in CERTIFIED if not rendered[key].secret} == set()
+    assert rendered["credentials"].inputs.certified == certified_services(settings())
+
+
+def test_services_with_a_certificate():
+    assert set(certified_services(settings())) == CERTIFIED
+    assert set(certified_services(settings(profile="connect"))) == CERTIFIED - {"iceberg_catalog"}
+
+
+def test_no_address_of_a_service_with_a_certificate_is_plain():
+    plain = {
+        f"http://127.0.0.1:{endpoint.port + OFFSET}"
+        for part in lab().services
+        for endpoint in part.endpoints
+        if endpoint.tls
+    }
+    assert len(plain) == 8
+    for part in (*lab().services, *lab().tasks):
+        arguments = part.run.args if isinstance(part.run, Python) else ()
+        texts = (*part.files.values(), *part.env.values(), *arguments)
+        assert [address for address in plain for text in texts if address in text] == [], part.name
+
+
+def test_resources_are_read_with_the_authority():
+    for resource in lab().resources:
+        inputs = resource.properties()
+        address = inputs.get("endpoint") or inputs.get("registry") or ""
+        assert not address.startswith("http://"), resource.key
+        if resource.kind in {"Topic", "KafkaAcls", "Database", "Table"}:
+            assert inputs["authority"].endswith("certificates/ca.pem"), resource.key
+
+
+def test_no_password_is_in_a_file_that_others_read():
+    for part in (*lab(lineage_history=True).services, *lab(lineage_history=True).tasks):
+        for text in (*part.files.values(), *part.env.values()):
+            assert "PlainLoginModule" not in text, part.name
+        for text in part.secret_files.values():
+            assert "password" not in text or "$" in text, part.name
+
+
+def test_every_client_of_kafka_has_its_own_login():
+    logins = {
+        part.name: secret
+        for part in lab(lineage_history=True).services
+        for name, secret in part.secrets.items()
+        if name == kafka_access.PASSWORD_VARIABLE
+    }
+    assert logins["connect"] == "KAFKA_CONNECT_PASSWORD"
+    assert logins["orders_etl"] == "KAFKA_SPARK_PASSWORD"
+    assert logins["lineage"] == "KAFKA_LINEAGE_PASSWORD"
+    assert {logins[name] for name in logins if name.startswith("flink_")} == {"KAFKA_FLINK_PASSWORD"}
+    assert {"shop", "iceberg_catalog", "schema_registry"}.isdisjoint(logins)
+
+
+def test_both_listeners_of_the_broker_demand_a_login():
+    config = lab().service("kafka").files[CONFIG]
+    assert "listener.security.protocol.map=INSIDE:SASL_SSL,CONTROLLER:SASL_SSL\n" in config
+    assert "PLAINTEXT" not in config
+    assert "allow.everyone.if.no.acl.found=false\n" in config
+    assert "super.users=User:admin\n" in config
+
+
+def test_nobody_but_the_administrator_may_change_rights_or_delete_topics():
+    for user, rules in kafka_access.rules(TOPIC_LINEAGE_EVENTS).items():
+        for rule in rules:
+            assert "all" not in rule.operations, user
+            if rule.resource == "cluster":
+                assert set(rule.operations) <= {"describe", "idempotent_write"}, user
+            if rule.resource == "topic":
+                assert "delete" not in rule.operations, user
+
+
+@pytest.mark.parametrize("user", [kafka_access.CLIENT, kafka_access.SPARK])
+def test_readers_write_nothing(user):
+    operations = {operation for rule in kafka_access.rules()[user] for operation in rule.operations}
+    assert {"write", "create", "alter_configs"}.isdisjoint(operations)
+
+
+def test_the_lineage_service_has_rights_to_its_topic_alone():
+    (topic,) = [rule for rule in kafka_access.rules("events")["lineage"] if rule.resource == "topic"]
+    assert (topic.name, topic.pattern) == ("events", "literal")
+    assert "lineage" not in kafka_access.rules()
+    assert {acls.name for acls in lab().resources_of(KafkaAcls)} == {"client", "connect", "flink", "spark"}
+
+
+def test_a_lab_without_tls_has_none_of_it():
+    parts = build_lab(LOCAL_SITE, LabSettings(port_offset=OFFSET))
+    assert parts.resources_of(KafkaAcls) == ()
+    for part in parts.parts:
+        assert "certificates/" not in repr(part), part.key
+        if isinstance(part, Service):
+            assert kafka_access.PASSWORD_VARIABLE not in part.secrets
+
+
+def test_the_environment_file_names_authority_and_login_only_with_tls():
+    plain = local_resources(LabSettings(port_offset=OFFSET))["lab.env"].inputs
+    assert not {name for name in (*plain.values, *plain.secrets) if name.startswith(("KAFKA_", "LAB_CA", "PGSSL"))}
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"trino": True, "marquez": True}, "lineage-lab:marquez, lineage-lab:trino"),
+        ({"spark": "cluster"}, "lineage-lab:spark"),
+        ({"external_kafka": "kafka.example.org:9092"}, "lineage-lab:externalKafka"),
+    ],
+)
+def test_settings_without_tls_are_named(more, named):
+    with pytest.raises(SettingsError, match=f"cannot be combined with yet: {named}$"):
+        check_settings(settings(**more))
+
+
+@pytest.mark.parametrize("target", ["docker", "kubernetes"])
+def test_other_targets_are_refused(target):
+    with pytest.raises(SettingsError, match=f"security is tls, which target {target} does not have"):
+        check_settings(settings(target=target))
+
+
+def test_tls_with_the_defaults_is_accepted():
+    check_settings(settings())
+    check_settings(settings(profile="connect", lineage_history=True))
