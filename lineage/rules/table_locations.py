@@ -9,6 +9,7 @@ catalog's default location.
 import asyncio
 import logging
 import re
+import ssl
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -42,6 +43,15 @@ _LOCATION = re.compile(r"[a-z][a-z0-9+.-]*://[^/\x00-\x20\x7f]*/[^\x00-\x1f\x7f]
 """Scheme, authority, and the path, which is the dataset's name."""
 
 
+def _verified(rules: Rules) -> ssl.SSLContext | bool:
+    """Return what the client trusts: the authorities of this machine, or those of SSL_CERT_FILE alone.
+
+    The client itself would not look at them. They are only read, which takes a while, for a catalog with TLS.
+    """
+    encrypted = any(catalog.uri.startswith("https:") for catalog in rules.catalogs)
+    return ssl.create_default_context() if encrypted else True
+
+
 class TableLocations:
     """Table locations from the catalogs in the rules. `known` holds the results; `find` looks up missing ones."""
 
@@ -52,7 +62,7 @@ class TableLocations:
         self._unavailable_until: dict[str, float] = {}
         self._prefixes: dict[str, str] = {}
         self._lookups: dict[TableName, asyncio.Task[None]] = {}
-        self._client = httpx.AsyncClient(timeout=TIMEOUT, trust_env=False)
+        self._client = httpx.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=_verified(rules))
         self._slots = asyncio.Semaphore(_MAX_CONCURRENT)
 
     def due(self, tables: Iterable[TableName]) -> list[TableName]:
