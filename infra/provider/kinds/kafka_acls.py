@@ -41,7 +41,10 @@ _PATTERNS = {"literal": ResourcePatternType.LITERAL, "prefixed": ResourcePattern
 
 
 class KafkaAclsKind(Kind[KafkaAcls]):
-    """Rights of users; `create` and `update` remove those that are not declared."""
+    """Rights of users; `create` and `update` remove those that are not declared.
+
+    The broker of another lab refuses the login, so that its rights are left untouched.
+    """
 
     name = "KafkaAcls"
     inputs = KafkaAcls

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 from pulumi.runtime.proto import provider_pb2 as pb
 
 from infra import credentials
-from infra.model import Bucket, Connector, Database, Subject, Table, Topic
+from infra.model import Bucket, Connector, Database, KafkaAcls, Subject, Table, Topic
 from infra.provider import DROP_UNREACHABLE
 from infra.provider.kind import OperationContext, ServiceUnreachable
 from infra.provider.kinds import MODULES, Kinds, bucket
@@ -19,7 +19,7 @@ from infra.provider.server import LabkitProvider
 
 KINDS = Kinds(MODULES)
 UNREACHABLE = {"unreachable": True}
-NAMES = ("Topic", "Subject", "Bucket", "Database", "Table", "Connector")
+NAMES = ("Topic", "KafkaAcls", "Subject", "Bucket", "Database", "Table", "Connector")
 
 
 class Refused(Exception):
@@ -56,6 +56,14 @@ def properties(port, tmp_path):
     url = f"http://127.0.0.1:{port}"
     every = (
         Topic(name="orders", bootstrap=f"127.0.0.1:{port}", cluster="mine"),
+        KafkaAcls(
+            name="client",
+            bootstrap=f"127.0.0.1:{port}",
+            cluster="mine",
+            credentials=str(keys),
+            authority=str(tmp_path / "ca.pem"),
+            rules=({"resource": "topic", "name": "*", "operations": ("read",)},),
+        ),
         Subject(name="orders-value", registry=url, avro='"string"'),
         Bucket(name="archive", endpoint=url, credentials=str(keys)),
         Database(name="shop", **server, maintenance="postgres"),
