@@ -163,7 +163,7 @@ def test_iceberg_tables_of_the_user(lab, monkeypatch):
 def test_sql_of_the_lab(lab):
     counted = lab.lab("sql", f"SELECT count(*) > 0 AS some FROM lake.{TABLE_ORDERS}")
     assert counted.status == 0, counted.text
-    assert "true" in counted.text, counted.text
+    assert "True" in counted.text, counted.text
 
 
 def test_events_of_the_user(lab, monkeypatch):
