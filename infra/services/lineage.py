@@ -236,15 +236,19 @@ def _kafka_config(site: Site) -> str:
     return f"{site.scratch(NAME)}/kafka.properties"
 
 
+def _logs_in(site: Site, settings: Settings) -> bool:
+    """Return whether the service publishes to a Kafka with TLS."""
+    return site.tls and history.included(settings)
+
+
 def _publishing_login(site: Site, settings: Settings) -> dict[str, str]:
-    """Return the file by which the publishing service logs in to a Kafka with TLS."""
-    if not site.tls or not history.included(settings):
+    if not _logs_in(site, settings):
         return {}
     return {_kafka_config(site): kafka_access.librdkafka_login(site, kafka_access.LINEAGE)}
 
 
 def _publishing_secrets(site: Site, settings: Settings) -> dict[str, str]:
-    if not site.tls or not history.included(settings):
+    if not _logs_in(site, settings):
         return {}
     return {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.LINEAGE]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How programs trust the services of a lab with TLS. Without TLS, every function returns nothing."""
+"""Trust in the services of a lab with TLS: JVM options and variables of clients, none without TLS, and paths."""
 
 from infra.model import Site
 from infra.security.certificate_files import AUTHORITY, CERTIFICATE, CHAIN, KEY, KEY_STORE, STORE_PASSWORD, TRUST_STORE
