@@ -16,8 +16,8 @@ from infra.errors import SettingsError
 from infra.project import NAME
 
 DURATION = r"^[1-9]\d*[smhd]$"
-TLS = "tls"
-"""Value of `Settings.security`."""
+PLAIN, TLS = "plain", "tls"
+"""Values of `Settings.security`."""
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -89,7 +89,7 @@ class Settings(SettingsSection):
     security: Literal["plain", "tls"] = Field(
         "plain",
         description="plain: no encryption, on loopback; tls: with target local, TLS with a generated authority, and in "
-        "Kafka users with their own passwords and rights",
+        "Kafka users with their own passwords and rights; fixed once created",
     )
     preflight: Literal["strict", "warn"] = Field(
         "strict", description="strict: refuse to start with too little memory or disk; warn: print a warning only"

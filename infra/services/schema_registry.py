@@ -69,7 +69,8 @@ def schema_registry_service(site: Site, settings: Settings) -> Service:
             runtime=21,
         ),
         endpoints=ENDPOINTS,
-        ready=Probe(MANAGEMENT.name, "/health/ready"),
+        # With TLS, the port of the API may listen later than that of its health.
+        ready=Probe(API.name, f"{CONFLUENT_API}/subjects") if site.tls else Probe(MANAGEMENT.name, "/health/ready"),
         files={CONFIG: render_properties(_config(site))},
         volumes=(DATA,),
         memory_mib=settings.section(SchemaRegistrySettings).schema_registry_heap_mib + 120,

@@ -5,9 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from infra.errors import LabError
+from infra.settings import PLAIN, TLS
 
 SUPERVISOR_TYPE = "labkit:index:Supervisor"
 """Type of the resource whose input `root` is the folder of a local lab."""
+
+CREDENTIALS_TYPE = "labkit:index:Credentials"
+"""Type of the resource whose input `certificates` is the folder of a lab with TLS."""
 
 TARGETS = {
     SUPERVISOR_TYPE: "local",
@@ -33,4 +37,18 @@ def reject_other_target(stack: str, target: str, resources: Iterable[Mapping[str
         raise LabError(
             f"the lab of stack {stack} runs on target {deployed}, its configuration says {target}: remove it first "
             f"(bin/lab down --stack {stack}), or use another stack for target {target} (pulumi stack init NAME)"
+        )
+
+
+def reject_other_security(stack: str, security: str, resources: Iterable[Mapping[str, Any]]) -> None:
+    """Raise LabError if the lab of a stack was created with TLS and is configured without, or the other way round.
+
+    In between, the state would have addresses and logins that its services no longer have, and refresh would fail.
+    """
+    found = [each.get("inputs", {}) for each in resources if each["type"] == CREDENTIALS_TYPE]
+    deployed = next((TLS if inputs.get("certificates") else PLAIN for inputs in found), security)
+    if deployed != security:
+        raise LabError(
+            f"the lab of stack {stack} was created with security {deployed}, its configuration says {security}: remove "
+            f"it first (bin/lab down --stack {stack}), or use another stack (pulumi stack init NAME)"
         )

@@ -8,7 +8,7 @@ import pytest
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.targets import checkpoint
-from infra.targets.deployed import TARGETS, deployed_target, reject_other_target
+from infra.targets.deployed import TARGETS, deployed_target, reject_other_security, reject_other_target
 from infra.targets.docker import kinds as docker
 from infra.targets.docker.runtime import Containers
 from infra.targets.kubernetes import kinds as kubernetes
@@ -39,6 +39,17 @@ def test_another_target_is_rejected_and_the_same_one_is_not(type_token):
             with pytest.raises(LabError, match=f"runs on target {TARGETS[type_token]}, .*bin/lab down --stack dev"):
                 reject_other_target("dev", target, resources)
     reject_other_target("dev", target, [STACK])
+
+
+def test_a_lab_is_created_again_to_have_or_lose_tls():
+    made = {"plain": {"path": "p"}, "tls": {"path": "p", "certificates": "c"}}
+    for deployed, inputs in made.items():
+        resources = [STACK, {"type": "labkit:index:Credentials", "inputs": inputs}]
+        reject_other_security("dev", deployed, resources)
+        (other,) = made.keys() - {deployed}
+        with pytest.raises(LabError, match=f"with security {deployed}, its configuration says {other}: .*bin/lab down"):
+            reject_other_security("dev", other, resources)
+        reject_other_security("dev", other, [STACK])
 
 
 @pytest.fixture
