@@ -57,9 +57,12 @@ PIPELINE_CHECKS = (spark_executors.check,)
 """Checks of settings that no service declares."""
 
 WITHOUT_TLS = frozenset(
-    {"airflow", "dashboard", "dbt", "forecast", "marquez", "spark", "sparkHistory", "sparkMaster", "trino"}
+    {
+        *("airflow", "dashboard", "dbt", "forecast", "lineageHistory", "marquez"),
+        *("spark", "sparkHistory", "sparkMaster", "trino"),
+    }
 )
-"""Settings whose services cannot trust the lab's certificates; those of existing services begin with `external`."""
+"""Settings whose services do not run with TLS, or were not tried; those of existing services begin with `external`."""
 
 MAX_PORT = 65535
 

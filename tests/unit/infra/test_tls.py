@@ -152,4 +152,4 @@ def test_other_targets_are_refused(target):
 
 def test_tls_with_the_defaults_is_accepted():
     check_settings(settings())
-    check_settings(settings(profile="connect", lineage_history=True))
+    check_settings(settings(profile="connect", shop_rate=50))
