@@ -33,7 +33,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     },
     SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
     SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true", "lineageHistory": "true"},
-    SMOKE_TLS: {"security": "tls", "portOffset": "22500", "shopRate": "50", "maintenanceEvery": ""},
+    SMOKE_TLS: {**REDUCED, "security": "tls", "portOffset": "22500"},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},
     # No figure of the lifecycle benchmark is about Flink.

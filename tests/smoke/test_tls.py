@@ -28,6 +28,9 @@ from tests.stack_files import SMOKE_TLS
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 SECONDS = 20
+UP_SECONDS = 1500
+"""Beside another lab and other tests."""
+
 HTTPS = ("LAB_LINEAGE", "LAB_S3", "LAB_S3_CONSOLE", "LAB_SCHEMA_REGISTRY", "LAB_ICEBERG_CATALOG")
 PATHS = {
     "LAB_LINEAGE": "/health",
@@ -42,7 +45,7 @@ PATHS = {
 def lab():
     tested = LabUnderTest(SMOKE_TLS)
     with tested.configured():
-        started = tested.lab("up")
+        started = tested.lab("up", seconds=UP_SECONDS)
         assert started.status == 0, started.text
         yield tested
 
@@ -114,7 +117,7 @@ def test_the_lineage_meets_the_contract(lab):
 
 
 def test_up_changes_nothing_the_second_time(lab):
-    repeated = lab.lab("up")
+    repeated = lab.lab("up", seconds=UP_SECONDS)
     assert repeated.status == 0, repeated.text
     assert " unchanged" in repeated.text, repeated.text
     assert " changes." not in repeated.text, repeated.text
@@ -240,7 +243,7 @@ def test_rights_that_somebody_changed_are_restored(lab):
     )
     assert len(next(iter(admin.delete_acls([rights]).values())).result()) == 3
     until(lambda: admin.describe_acls(rights).result() == [])
-    restored = lab.lab("up")
+    restored = lab.lab("up", seconds=UP_SECONDS)
     assert restored.status == 0, restored.text
     assert len(admin.describe_acls(rights).result()) == 3
 
@@ -248,7 +251,7 @@ def test_rights_that_somebody_changed_are_restored(lab):
 def test_a_lost_certificate_is_made_again_and_its_clients_go_on(lab):
     before = (lab.root / "certificates" / "kafka" / "public.crt").read_bytes()
     (lab.root / "certificates" / "kafka" / "public.crt").unlink()
-    renewed = lab.lab("up")
+    renewed = lab.lab("up", seconds=UP_SECONDS)
     assert renewed.status == 0, renewed.text
     assert (lab.root / "certificates" / "kafka" / "public.crt").read_bytes() != before
     verified = lab.lab("verify")
