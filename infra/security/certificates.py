@@ -54,7 +54,7 @@ def ensure(folder: Path, services: Collection[str], now: datetime | None = None)
         for service in services:
             if not _is_valid(folder, service, moment):
                 _make_certificate(folder, service, moment)
-        return _fingerprint(folder, services)
+        return fingerprint(folder, services)
     except OSError as error:
         raise LabError(f"cannot write the lab's certificates: {error}") from error
 
@@ -65,7 +65,8 @@ def are_valid(folder: Path, services: Collection[str], now: datetime | None = No
     return _is_valid_authority(folder, moment) and all(_is_valid(folder, service, moment) for service in services)
 
 
-def _fingerprint(folder: Path, services: Collection[str]) -> str:
+def fingerprint(folder: Path, services: Collection[str]) -> str:
+    """Return a hash that changes with the authority and any certificate."""
     files = [folder / AUTHORITY, *(folder / service / CERTIFICATE for service in sorted(services))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 

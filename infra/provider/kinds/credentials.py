@@ -52,7 +52,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
             folder, certified = Path(inputs.certificates), inputs.certified or ()
             if not certificates.are_valid(folder, certified):
                 return None  # missing, or about to expire: create makes them
-            found += certificates.ensure(folder, certified)
+            found += certificates.fingerprint(folder, certified)
         return ReadResult(inputs, {"fingerprint": found})
 
     def update(self, old: CredentialsInputs, new: CredentialsInputs, call: OperationContext) -> dict[str, Any]:

@@ -70,7 +70,8 @@ class KafkaAclsKind(Kind[KafkaAcls]):
 
     def delete(self, inputs: KafkaAcls, call: OperationContext) -> None:
         self._require_broker(inputs, "delete")
-        _remove(_admin(inputs), inputs, _bindings(_admin(inputs), inputs, "delete"))
+        admin = _admin(inputs)
+        _remove(admin, inputs, _bindings(admin, inputs, "delete"))
 
     def _reconcile(self, inputs: KafkaAcls) -> None:
         self._require_broker(inputs, "set")
