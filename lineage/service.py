@@ -60,6 +60,7 @@ from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
 from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
+from lineage.store.packed_answer import PackedAnswer
 from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
@@ -550,7 +551,7 @@ class Service:
                 await asyncio.sleep(0)
             return export
 
-    async def answer_as_of(self, at: int, answer: str, node: str, depth: int | None) -> bytes:
+    async def answer_as_of(self, at: int, answer: str, node: str, depth: int | None) -> PackedAnswer:
         """Return an answer about a node as of time `at` (ns); see `AsOfQueries.about_node`.
 
         A query reads all events after the last checkpoint, so that one is made if there are many.

@@ -3,8 +3,6 @@
 
 from collections.abc import Awaitable
 
-from fastapi import Response
-
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import time_parameter
 from lineage.events.timestamps import format_time
@@ -13,6 +11,7 @@ from lineage.service import Service
 from lineage.store import END_OF_TIME
 from lineage.store.as_of_queries import AsOfQueryFailed, NoDataset, NoNode, TooManyAsOfQueries
 from lineage.store.graph_as_of import Compacted
+from lineage.store.packed_answer import PackedAnswer
 
 NO_DATASET = (
     f"nodeId: a {NodeKind.JOB} has neither impact nor origin; request one of its datasets "
@@ -20,26 +19,25 @@ NO_DATASET = (
 )
 
 
-async def past_graph(service: Service, parameter: str, at: str) -> bytes:
+async def past_graph(service: Service, parameter: str, at: str) -> PackedAnswer:
     """Return the whole graph as of the time that a parameter states."""
     return await _answered(parameter, service.past_graphs.graph(time_parameter(parameter, at)))
 
 
 async def past_answer(
     service: Service, answer: str, node: str, depth: int | None, at: str | None, parameter: str = "asOf"
-) -> Response:
+) -> PackedAnswer:
     """Return an answer about a node (see `lineage.past`) as of the time of a parameter, or of all events."""
     time = END_OF_TIME if at is None else time_parameter(parameter, at)
     try:
-        found = await _answered(parameter, service.answer_as_of(time, answer, node, depth))
+        return await _answered(parameter, service.answer_as_of(time, answer, node, depth))
     except NoNode as error:
         raise not_found("nodeId", node) from error
     except NoDataset as error:
         raise ApiError(400, "invalid_parameter", NO_DATASET, {"field": "nodeId"}) from error
-    return Response(found, media_type="application/json")
 
 
-async def _answered(parameter: str, query: Awaitable[bytes]) -> bytes:
+async def _answered(parameter: str, query: Awaitable[PackedAnswer]) -> PackedAnswer:
     try:
         return await query
     except Compacted as error:

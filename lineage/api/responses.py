@@ -8,6 +8,7 @@ from fastapi.responses import StreamingResponse
 
 from lineage.api.time_slices import in_slices
 from lineage.events import JsonObject, canonical_json
+from lineage.store.packed_answer import PackedAnswer
 
 _ROWS_PER_SLICE = 5
 """Rows encoded between two yields to the event loop: some milliseconds for the largest kinds, jobs and datasets."""
@@ -63,6 +64,18 @@ async def _sent(blocks: list[bytes]) -> AsyncIterator[bytes]:
     blocks.reverse()
     while blocks:
         yield blocks.pop()
+
+
+def packed_response(answer: PackedAnswer) -> Response:
+    """Return an answer that is compressed in memory; a long one is decompressed while it is sent."""
+    if answer.size <= _BLOCK_BYTES:
+        return Response(answer.text, media_type=_JSON)
+    return StreamingResponse(_unpacked(answer), media_type=_JSON, headers={"Content-Length": str(answer.size)})
+
+
+async def _unpacked(answer: PackedAnswer) -> AsyncIterator[bytes]:
+    for block in answer.blocks(_BLOCK_BYTES):
+        yield block
 
 
 def json_response(value: object) -> Response:

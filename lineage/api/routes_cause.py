@@ -55,7 +55,7 @@ async def cause(
         raise ApiError(400, "invalid_parameter", message, {"field": "since"})
     origins = [json.loads(bytes((await origin(service, node, depth)).body))]
     try:
-        origins.append(json.loads(bytes((await past_answer(service, "origin", node, depth, since, "since")).body)))
+        origins.append(json.loads((await past_answer(service, "origin", node, depth, since, "since")).text))
     except ApiError as error:
         if error.status not in {404, 410}:  # the node is younger, or its past was compacted
             raise

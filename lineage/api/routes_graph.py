@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 from lineage.api.dependencies import Depth, ServiceDep
 from lineage.api.errors import ApiError
 from lineage.api.past import past_answer, past_graph
+from lineage.api.responses import packed_response
 from lineage.api.schemas.graph import GraphDifference, GraphExport
 from lineage.api.time_slices import in_slices
 from lineage.change_feed import Message, TooManyListeners
@@ -19,6 +20,7 @@ from lineage.checks.diff import diff_graphs
 from lineage.events import JsonObject, canonical_json
 from lineage.retired_records import free_in_slices
 from lineage.service import Service
+from lineage.store.packed_answer import PackedAnswer
 
 router = APIRouter(prefix="/api/v1")
 
@@ -40,7 +42,9 @@ async def graph(
 
     `asOf` limits it to events up to that time; 410 if retention has compacted later events.
     """
-    return Response(await _graph_json(service, "asOf", at, node, depth), media_type="application/json")
+    if at is None and node is None:
+        return Response(await _encoded(await service.export()), media_type="application/json")
+    return packed_response(await _past_graph(service, "asOf", at, node, depth))
 
 
 @router.get("/diff", response_model=GraphDifference)
@@ -80,10 +84,16 @@ def _diff_json(before: bytes, after: bytes) -> bytes:
 
 
 async def _graph_json(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> bytes:
-    if node is not None:
-        return bytes((await past_answer(service, "graph", node, depth, at, parameter)).body)
-    if at is None:
+    if at is None and node is None:
         return await _encoded(await service.export())
+    return (await _past_graph(service, parameter, at, node, depth)).text
+
+
+async def _past_graph(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> PackedAnswer:
+    """Return the graph of a time, which may be now for the part around a node."""
+    if node is not None:
+        return await past_answer(service, "graph", node, depth, at, parameter)
+    assert at is not None, "the whole present graph needs no query of the past"
     return await past_graph(service, parameter, at)
 
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 
 from lineage.api.dependencies import MAX_DEPTH, NodeParameter, ServiceDep, TimeParameter, column_of, known_node
 from lineage.api.past import past_answer
+from lineage.api.responses import packed_response
 from lineage.api.schemas import graph as schemas
 from lineage.api.time_slices import in_slices, run_cooperatively, sorted_in_slices
 from lineage.events import JsonObject, canonical_json
@@ -62,7 +63,7 @@ async def _reach(
     service: Service, answer: Literal["impact", "origin"], node: str, depth: int | None, at: str | None
 ) -> Response:
     if at is not None:
-        return await past_answer(service, answer, node, depth, at)
+        return packed_response(await past_answer(service, answer, node, depth, at))
     start = column_of(await known_node(service, node))
     return await _traversal_response(service, start, depth, downstream=answer == "impact")
 

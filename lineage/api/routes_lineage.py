@@ -28,7 +28,7 @@ from lineage.api.dependencies import (
 from lineage.api.errors import ApiError, not_found
 from lineage.api.parameters import lower_case, time_parameter, upper_case
 from lineage.api.past import past_answer
-from lineage.api.responses import json_response, rows_response
+from lineage.api.responses import json_response, packed_response, rows_response
 from lineage.api.schemas import marquez
 from lineage.api.schemas.ingest import StoredEvents
 from lineage.api.time_slices import in_slices, run_cooperatively
@@ -67,7 +67,7 @@ async def lineage(
     With `asOf` from the events up to that time; 410 if retention has compacted later events.
     """
     if at is not None:
-        return await past_answer(service, "lineage", named, depth, at)
+        return packed_response(await past_answer(service, "lineage", named, depth, at))
     node = await known_node(service, named)
     catalog = await catalog_of(service)
     if node.column is not None and node.column.field is not None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from lineage.events.ids import DatasetId, JobId
 from lineage.graph.packing import pack, unpack
 
-MAX_UNPACKED = 400_000
-"""Column edges of a graph that are not packed: about 100 MB. Reading others takes a tenth of a millisecond per job."""
+MAX_UNPACKED = 200_000
+"""Column edges of a graph that are not packed: about 50 MB. Reading others takes a tenth of a millisecond per job."""
 
 
 class ColumnEdge(NamedTuple):

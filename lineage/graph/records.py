@@ -57,11 +57,11 @@ MAX_RECALLED = 32
 """Jobs whose whole history stays in memory after a late event."""
 
 
-MAX_JOBS = 4_000
+MAX_JOBS = 2_000
 """Jobs in memory after a checkpoint; one takes some 50 KB."""
 
 
-MAX_DATASETS = 10_000
+MAX_DATASETS = 5_000
 """Datasets in memory after a checkpoint, by name."""
 
 _RELEASED_PER_STEP = 100

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.past LOG NANOSECONDS`: write the graph of a log as of a time, or an answer about one node.
 
+It is JSON, compressed (`lineage.store.packed_answer`).
+
 `LOG` is a file, or the URL of a Postgres database, whose password is in the environment. `--state` is the state file of
 the service, which has past states and an index of the history: with it, few events are read. `--question` is a JSON
 array: graph, lineage, impact or origin; the id of the node; the depth or null.
@@ -26,6 +28,7 @@ from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
 from lineage.store.as_of_queries import COMPACTED, NO_DATASET, UNKNOWN_NODE
 from lineage.store.graph_as_of import Compacted, FileRows, LogRows, State, export_as_of, snapshot_of_file
+from lineage.store.packed_answer import packed
 from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress
 from lineage.store.state_file import state_digest
 
@@ -65,7 +68,7 @@ def _main() -> None:
             found = export_as_of(log, given.at, reader, state)
         else:
             found = answer_as_of(log, given.at, reader, given.question, state)
-    sys.stdout.buffer.write(canonical_json(found))
+    sys.stdout.buffer.write(packed(canonical_json(found)))
 
 
 if __name__ == "__main__":

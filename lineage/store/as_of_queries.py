@@ -15,11 +15,15 @@ from pathlib import Path
 
 from lineage.store.event_store import EventStore
 from lineage.store.graph_as_of import Compacted
+from lineage.store.packed_answer import PackedAnswer
 
 logger = logging.getLogger(__name__)
 
 _MAX_CACHED_RESULTS = 8
 """Number of cached results: a page that moves back and forth requests the same times."""
+
+MAX_CACHED_BYTES = 16 * 2**20
+"""Bytes of cached results, compressed; a larger one is not cached."""
 
 COMPACTED, UNKNOWN_NODE, NO_DATASET = 3, 4, 5
 """Exit codes of the subprocess."""
@@ -60,7 +64,7 @@ class AsOfQueries:
         self._log = log
         self._rules = rules
         self._state_file = state_file
-        self._results: OrderedDict[_Key, bytes] = OrderedDict()
+        self._results: OrderedDict[_Key, PackedAnswer] = OrderedDict()
         self._running: int | None = None
         self._outdated = False
         self._waiting = 0
@@ -79,11 +83,11 @@ class AsOfQueries:
         self._results.clear()
         self._outdated = True
 
-    async def graph(self, at: int) -> bytes:
+    async def graph(self, at: int) -> PackedAnswer:
         """Return the graph export (canonical JSON) of all events of event time `at` (ns) and before; see `_answer`."""
         return await self._answer((at, None))
 
-    async def about_node(self, at: int, answer: str, node: str, depth: int | None) -> bytes:
+    async def about_node(self, at: int, answer: str, node: str, depth: int | None) -> PackedAnswer:
         """Return an answer (canonical JSON) about a node (see `lineage.past`) as of time `at` (ns); see `_answer`.
 
         Raises:
@@ -91,7 +95,7 @@ class AsOfQueries:
         """
         return await self._answer((at, json.dumps([answer, node, depth])))
 
-    async def _answer(self, key: _Key) -> bytes:
+    async def _answer(self, key: _Key) -> PackedAnswer:
         """Return a result, from the cache if it is there.
 
         Raises:
@@ -114,19 +118,23 @@ class AsOfQueries:
             self._process.kill()
             await self._process.wait()
 
-    async def _run_query(self, key: _Key) -> bytes:
+    async def _run_query(self, key: _Key) -> PackedAnswer:
         self._running, self._outdated = key[0], False
         try:
-            answer = await self._run_subprocess(*key)
+            answer = PackedAnswer(await self._run_subprocess(*key))
         finally:
             self._running = None
         if not self._outdated:
             self._results[key] = answer
-            while len(self._results) > _MAX_CACHED_RESULTS:
+            while len(self._results) > _MAX_CACHED_RESULTS or self._cached_bytes() > MAX_CACHED_BYTES:
                 self._results.popitem(last=False)
         return answer
 
+    def _cached_bytes(self) -> int:
+        return sum(len(answer.body) for answer in self._results.values())
+
     async def _run_subprocess(self, at: int, question: str | None) -> bytes:
+        """Return the text that the subprocess writes, as it packs it."""
         state = self._state_file()
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "lineage.past", self._log.location, str(at)),
