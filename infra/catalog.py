@@ -129,10 +129,10 @@ def _check_security(settings: Settings) -> None:
     """Raise SettingsError if TLS is wanted where it is not available."""
     if settings.security != TLS:
         return
-    if settings.target != "local":
+    if settings.target == "kubernetes":
         raise SettingsError(
-            f"{NAME}:security is tls, which target {settings.target} does not have: remove it, or set "
-            f"{NAME}:target: local"
+            f"{NAME}:security is tls, which target kubernetes does not have: remove it, or set "
+            f"{NAME}:target to local or docker"
         )
     fields = type(settings).model_fields.items()
     changed = {str(field.alias) for name, field in fields if getattr(settings, name) != field.default}

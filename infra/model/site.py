@@ -113,10 +113,14 @@ class Site(Protocol):
         """True if services with certificates encrypt and authenticate (`Endpoint.tls`)."""
 
     def certificate_file(self, *path: str) -> str:
-        """Return the path of a file of `infra.security.certificates`, as services and the user's machine see it.
+        """Return the path of a file of `infra.security.certificates`, as services see it.
 
         `path` is the name of a file, or a service and the name of one of its files.
         """
+
+    @property
+    def client_certificates(self) -> str:
+        """Path of the folder of the lab's certificates on the user's machine."""
 
     @property
     def own_host_variable(self) -> str:

@@ -15,6 +15,7 @@ class CredentialsInputs(Inputs):
         revision: hash of the content of these files, so that a change of one updates the credentials.
         certificates: folder of the lab's certificates; None without TLS.
         certified: services that get one.
+        hosts: names in their certificates beside those of loopback: service -> host names. None: there are none.
     """
 
     path: str
@@ -23,6 +24,12 @@ class CredentialsInputs(Inputs):
     revision: str | None = None
     certificates: str | None = None
     certified: tuple[str, ...] | None = None
+    hosts: dict[str, tuple[str, ...]] | None = None
+
+    @property
+    def hosts_by_service(self) -> dict[str, tuple[str, ...]]:
+        """Names in the certificate of every service that has one."""
+        return {service: (self.hosts or {}).get(service, ()) for service in self.certified or ()}
 
 
 class EnvironmentFileInputs(Inputs):

@@ -8,7 +8,7 @@ renewed without a change for clients; nothing outside of the lab should trust it
 import hashlib
 import ipaddress
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -40,7 +40,11 @@ _LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 _CLOCK_SKEW = timedelta(hours=1)
 
 
-def ensure(folder: Path, services: Collection[str], now: datetime | None = None) -> str:
+Hosts = Mapping[str, Collection[str]]
+"""Services -> the names and addresses in their certificates beside those of loopback."""
+
+
+def ensure(folder: Path, services: Hosts, now: datetime | None = None) -> str:
     """Make missing certificates, and those that are about to expire; return a hash that changes with any of them.
 
     Raises:
@@ -51,24 +55,48 @@ def ensure(folder: Path, services: Collection[str], now: datetime | None = None)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _is_valid_authority(folder, moment):
             _make_authority(folder, moment)
-        for service in services:
-            if not _is_valid(folder, service, moment):
-                _make_certificate(folder, service, moment)
+        for service, hosts in services.items():
+            if not _is_valid(folder, service, hosts, moment):
+                _make_certificate(folder, service, hosts, moment)
         return fingerprint(folder, services)
     except OSError as error:
         raise LabError(f"cannot write the lab's certificates: {error}") from error
 
 
-def are_valid(folder: Path, services: Collection[str], now: datetime | None = None) -> bool:
+def are_valid(folder: Path, services: Hosts, now: datetime | None = None) -> bool:
     """Return whether `ensure` would make none."""
     moment = now or datetime.now(UTC)
-    return _is_valid_authority(folder, moment) and all(_is_valid(folder, service, moment) for service in services)
+    certificates = (_is_valid(folder, service, hosts, moment) for service, hosts in services.items())
+    return _is_valid_authority(folder, moment) and all(certificates)
 
 
 def fingerprint(folder: Path, services: Collection[str]) -> str:
-    """Return a hash that changes with the authority and any certificate."""
-    files = [folder / AUTHORITY, *(folder / service / CERTIFICATE for service in sorted(services))]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    """Return a hash that changes with the authority and any certificate.
+
+    Raises:
+        OSError: one of them cannot be read.
+    """
+    return fingerprint_of({path: (folder / path).read_bytes() for path in _fingerprinted(services)}, services)
+
+
+def fingerprint_of(files: Mapping[str, bytes], services: Collection[str]) -> str:
+    """Return the same hash of files by path in the folder; missing ones are as empty ones."""
+    found = b"".join(files.get(path, b"") for path in _fingerprinted(services))
+    return hashlib.sha256(found).hexdigest()[:16]
+
+
+def _fingerprinted(services: Collection[str]) -> list[str]:
+    return [AUTHORITY, *(f"{service}/{CERTIFICATE}" for service in sorted(services))]
+
+
+def files_of_services(folder: Path, services: Collection[str]) -> dict[str, bytes]:
+    """Return the content of all files that services and their clients read, by path in the folder.
+
+    Raises:
+        OSError: one of them cannot be read.
+    """
+    own = [f"{service}/{name}" for service in services for name in (CERTIFICATE, KEY, CHAIN, KEY_STORE)]
+    return {path: (folder / path).read_bytes() for path in (AUTHORITY, TRUST_STORE, *own)}
 
 
 def _make_authority(folder: Path, now: datetime) -> None:
@@ -88,7 +116,7 @@ def _make_authority(folder: Path, now: datetime) -> None:
     _write(folder / AUTHORITY, certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def _make_certificate(folder: Path, service: str, now: datetime) -> None:
+def _make_certificate(folder: Path, service: str, hosts: Collection[str], now: datetime) -> None:
     authority = _read_certificate(folder / AUTHORITY)
     authority_key = serialization.load_pem_private_key((folder / _AUTHORITY_KEY).read_bytes(), password=None)
     assert isinstance(authority_key, ec.EllipticCurvePrivateKey)
@@ -99,7 +127,7 @@ def _make_certificate(folder: Path, service: str, now: datetime) -> None:
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_key_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName([_general_name(host) for host in _LOOPBACK_HOSTS]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(_general_names(hosts)), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
@@ -142,6 +170,10 @@ def _key_usage(signs_certificates: bool) -> x509.KeyUsage:
     )
 
 
+def _general_names(hosts: Collection[str]) -> list[x509.GeneralName]:
+    return [_general_name(host) for host in dict.fromkeys((*_LOOPBACK_HOSTS, *hosts))]
+
+
 def _general_name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ipaddress.ip_address(host))
@@ -164,17 +196,18 @@ def _is_valid_authority(folder: Path, now: datetime) -> bool:
     return complete and _lasts(folder / AUTHORITY, now) is not None
 
 
-def _is_valid(folder: Path, service: str, now: datetime) -> bool:
-    """Return whether a service has its files, of this authority, which are valid for a while."""
+def _is_valid(folder: Path, service: str, hosts: Collection[str], now: datetime) -> bool:
+    """Return whether a service has its files, of this authority and for these hosts, which are valid for a while."""
     own = folder / service
     certificate = _lasts(own / CERTIFICATE, now)
     if certificate is None or not all((own / name).exists() for name in (KEY, CHAIN, KEY_STORE)):
         return False
     try:
         certificate.verify_directly_issued_by(_read_certificate(folder / AUTHORITY))
-    except (ValueError, InvalidSignature):
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, InvalidSignature, x509.ExtensionNotFound):
         return False
-    return True
+    return set(_general_names(hosts)) <= set(names)
 
 
 def _lasts(path: Path, now: datetime) -> x509.Certificate | None:

@@ -82,7 +82,7 @@ def topic(site: Site, name: str, partitions: int = 1, config: Mapping[str, str] 
         partitions=partitions,
         config=dict(config or {}),
         credentials=site.client_credentials if site.tls else None,
-        authority=tls.authority(site),
+        authority=tls.client_authority(site),
         external=is_external(site, NAME),
         needs=(NAME,),
     )

@@ -159,7 +159,7 @@ def protocol_environment(site: Site) -> dict[str, str]:
 
 def acls(site: Site, broker: str, bootstrap: str, cluster: str, history: str = "") -> tuple[KafkaAcls, ...]:
     """Return the rights of all users as resources of the lab, whose Kafka is the service `broker`."""
-    path = tls.authority(site)
+    path = tls.client_authority(site)
     if path is None:
         return ()
     return tuple(
@@ -183,7 +183,7 @@ def needs(site: Site, user: str) -> tuple[str, ...]:
 
 def client_environment(site: Site) -> dict[str, str]:
     """Return variables of `lab.env` by which the user's own Kafka clients log in, beside their password."""
-    path = tls.authority(site)
+    path = tls.client_authority(site)
     if path is None:
         return {}
     return {

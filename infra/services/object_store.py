@@ -92,7 +92,7 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 
 
 def _client_environment(site: Site) -> dict[str, str]:
-    authority = tls.authority(site)
+    authority = tls.client_authority(site)
     return {
         "AWS_ENDPOINT_URL_S3": site.address(NAME, S3.name, "outside").url,
         "AWS_REGION": credentials.S3_REGION,

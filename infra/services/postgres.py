@@ -70,7 +70,7 @@ def database(site: Site, name: str) -> Database:
         user=user(site),
         credentials=site.client_credentials,
         maintenance=MAINTENANCE_DATABASE,
-        authority=tls.authority(site),
+        authority=tls.client_authority(site),
         external=is_external(site, NAME),
         needs=(NAME,),
     )
@@ -187,7 +187,7 @@ def _resources(site: Site, settings: Settings) -> tuple[Resource, ...]:
 def _client_environment(site: Site) -> dict[str, str]:
     server = site.address(NAME, SQL.name, "outside")
     found = {"PGHOST": server.host, "PGPORT": str(server.port), "PGUSER": user(site)}
-    return found | tls.postgres_environment(site)
+    return found | tls.postgres_environment(tls.client_authority(site))
 
 
 def _external_address(settings: Settings) -> Address | None:

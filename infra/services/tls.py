@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trust in the services of a lab with TLS: JVM options and variables of clients, none without TLS, and paths."""
 
+from pathlib import PurePath
+
 from infra.model import Site
 from infra.security.certificate_files import AUTHORITY, CERTIFICATE, CHAIN, KEY, KEY_STORE, STORE_PASSWORD, TRUST_STORE
 
@@ -11,6 +13,11 @@ VERIFIED = "verify-full"
 def authority(site: Site) -> str | None:
     """Return the path of the authority's certificate; None without TLS."""
     return site.certificate_file(AUTHORITY) if site.tls else None
+
+
+def client_authority(site: Site) -> str | None:
+    """Return the path of the authority's certificate on the user's machine; None without TLS."""
+    return str(PurePath(site.client_certificates, AUTHORITY)) if site.tls else None
 
 
 def certificate(site: Site, service: str) -> str:
@@ -54,12 +61,11 @@ def python_environment(site: Site) -> dict[str, str]:
     path = authority(site)
     if path is None:
         return {}
-    return {"SSL_CERT_FILE": path, "AWS_CA_BUNDLE": path, **postgres_environment(site)}
+    return {"SSL_CERT_FILE": path, "AWS_CA_BUNDLE": path, **postgres_environment(path)}
 
 
-def postgres_environment(site: Site) -> dict[str, str]:
-    """Return the variables of libpq by which clients check the server's certificate."""
-    path = authority(site)
+def postgres_environment(path: str | None) -> dict[str, str]:
+    """Return the variables of libpq by which clients check the server's certificate against an authority's."""
     return {} if path is None else {"PGSSLMODE": VERIFIED, "PGSSLROOTCERT": path}
 
 

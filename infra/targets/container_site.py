@@ -3,14 +3,22 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 
 from infra.catalog import ENDPOINTS, external_services
 from infra.model import Address, Listener
-from infra.project import CREDENTIALS_FILE, PROJECT, STATE
-from infra.settings import Settings
-from infra.targets.container_paths import FILES, PROGRAMS, PROJECT_FOLDER, SCRATCH, VOLUMES, host_name
+from infra.project import CERTIFICATES_FOLDER, CREDENTIALS_FILE, PROJECT, STATE
+from infra.settings import TLS, Settings
+from infra.targets.container_paths import (
+    CREDENTIALS_FOLDER,
+    FILES,
+    PROGRAMS,
+    PROJECT_FOLDER,
+    SCRATCH,
+    VOLUMES,
+    host_name,
+)
 from infra.targets.site import INSIDE, LOOPBACK, BaseSite
 from infra.toolchain import Artifacts
 
@@ -74,6 +82,7 @@ class ContainerSite(BaseSite):
             endpoints=ENDPOINTS,
             programs=ImagePrograms(artifacts.has),
             external=external_services(settings),
+            tls=settings.security == TLS,
         )
 
     @property
@@ -87,6 +96,9 @@ class ContainerSite(BaseSite):
     @property
     def client_credentials(self) -> str:
         return str(self.checkout / STATE.name / self.stack / CREDENTIALS_FILE)
+
+    def certificate_file(self, *path: str) -> str:
+        return str(PurePosixPath(CREDENTIALS_FOLDER, CERTIFICATES_FOLDER, *path))
 
     def host(self, service: str) -> str:
         return host_name(service)

@@ -82,16 +82,20 @@ def secret_files_revision(settings: Settings) -> str | None:
 
 
 def credentials_declaration(
-    path: str, settings: Settings, needs: tuple[str, ...], certificates: str | None = None
+    path: str, settings: Settings, needs: tuple[str, ...], site: Site, hosts: dict[str, tuple[str, ...]] | None = None
 ) -> ResourceDeclaration:
-    """Return the file with the stack's credentials, and with TLS the folder of its certificates."""
+    """Return the file with the stack's credentials, and with TLS the folder of its certificates.
+
+    `hosts` are the names in the certificates beside those of loopback: service -> host names.
+    """
     inputs = CredentialsInputs(
         path=path,
         given=external_credentials(settings) or None,
         files={name: str(file) for name, file in secret_files(settings).items()} or None,
         revision=secret_files_revision(settings),
-        certificates=certificates,
-        certified=certified_services(settings) if certificates else None,
+        certificates=site.client_certificates if site.tls else None,
+        certified=certified_services(settings) if site.tls else None,
+        hosts=hosts if site.tls else None,
     )
     return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 
@@ -111,7 +115,7 @@ def environment_file(lab: Lab, site: Site, settings: Settings, path: str) -> Res
     for known in included:
         values |= known.client_environment(site)
         secrets |= {**known.client_secrets, **(known.tls_client_secrets if site.tls else {})}
-    if authority := tls.authority(site):
+    if authority := tls.client_authority(site):
         values[AUTHORITY_VARIABLE] = authority
     inputs = EnvironmentFileInputs(
         path=path,

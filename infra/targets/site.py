@@ -4,11 +4,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from infra.errors import LabError
 from infra.model import Address, ClassData, Endpoint, ExecutorPods, Listener
-from infra.project import version
+from infra.project import CERTIFICATES_FOLDER, version
 from infra.targets.launch_script import Programs, class_data
 
 LOOPBACK = "127.0.0.1"
@@ -35,8 +36,14 @@ class BaseSite(ABC):
     external: Mapping[str, Address] = field(default_factory=dict)
     tls: bool = False
 
-    def certificate_file(self, *path: str) -> str:
-        raise LabError("only the target local has certificates")
+    @property
+    def client_certificates(self) -> str:
+        return str(Path(self.client_credentials).parent / CERTIFICATES_FOLDER)
+
+    @property
+    @abstractmethod
+    def client_credentials(self) -> str:
+        """Return the path of the credentials file on the user's machine."""
 
     @property
     def own_host_variable(self) -> str:

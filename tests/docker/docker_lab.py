@@ -25,11 +25,14 @@ _DUMP_SECONDS = 20
 
 
 class DockerLab(LabUnderTest):
-    """The stack of the Docker tests."""
+    """A stack of the Docker tests."""
 
-    def __init__(self, daemon: docker.DockerClient) -> None:
-        super().__init__(SMOKE_DOCKER)
+    def __init__(self, daemon: docker.DockerClient, stack: str = SMOKE_DOCKER) -> None:
+        super().__init__(stack)
         self.daemon = daemon
+
+    def log(self, service: str) -> str:
+        return self.containers()[service].logs().decode(errors="replace")
 
     def lab(self, *words: str, seconds: int = 600) -> CommandResult:
         """Run `bin/lab WORDS --stack STACK`. If `up` fails, Connect's threads say what it waits for."""

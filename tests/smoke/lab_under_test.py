@@ -119,6 +119,10 @@ class LabUnderTest:
         """Variables of `lab.env`."""
         return credentials.read(self.root / "lab.env")
 
+    def log(self, service: str) -> str:
+        """Return the log of a service."""
+        return (self.root / "services" / service / "log").read_text()
+
     @property
     def supervisor(self) -> Supervisor:
         return Supervisor(self.root)

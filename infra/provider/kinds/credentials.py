@@ -31,7 +31,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
         _require_given(inputs, given or {})
         found = credentials.fingerprint(credentials.ensure(Path(inputs.path), given, _in_files(inputs)))
         if inputs.certificates is not None:
-            found += certificates.ensure(Path(inputs.certificates), inputs.certified or ())
+            found += certificates.ensure(Path(inputs.certificates), inputs.hosts_by_service)
         return {"fingerprint": found}
 
     def read(self, inputs: CredentialsInputs, call: OperationContext) -> ReadResult[CredentialsInputs] | None:
@@ -49,7 +49,7 @@ class CredentialsKind(Kind[CredentialsInputs]):
             return None
         found = credentials.fingerprint(values)
         if inputs.certificates is not None:
-            folder, certified = Path(inputs.certificates), inputs.certified or ()
+            folder, certified = Path(inputs.certificates), inputs.hosts_by_service
             if not certificates.are_valid(folder, certified):
                 return None  # missing, or about to expire: create makes them
             found += certificates.fingerprint(folder, certified)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from infra.errors import LabError
-from infra.model import Endpoint, PublicImage, Service, Task
+from infra.model import Endpoint, Probe, PublicImage, Service, Task
+from infra.services import tls
 from infra.targets.container_limits import memory_limit_mib
 from infra.targets.container_paths import CREDENTIALS_FOLDER, FILES, PROBE, SCRATCH, USER, VOLUMES, host_name
 from infra.targets.declarations import definition_hash
@@ -103,6 +104,10 @@ class ContainerRenderer:
             healthcheck=self._healthcheck(service) if service else None,
         )
 
+    def has_secrets(self, part: Service | Task) -> bool:
+        """Return whether a part reads credentials or, in a lab with TLS, certificates: every client trusts them."""
+        return bool(part.secrets) or (self.site.tls and not isinstance(part.run, PublicImage))
+
     def _volumes(self, part: Service | Task) -> list[VolumeMount]:
         """Return the mounts: anonymous volume for temporary files, named volume for data, read-only credentials."""
         data = names.volume_name(self.site.stack, part.name)
@@ -116,7 +121,7 @@ class ContainerRenderer:
             ),
             *(
                 [VolumeMount(container_path=CREDENTIALS_FOLDER, volume_name=credentials, read_only=True)]
-                if part.secrets
+                if self.has_secrets(part)
                 else []
             ),
         ]
@@ -155,12 +160,19 @@ class ContainerRenderer:
             return []
         port, path = self.site.listen(service.name, service.ready.endpoint).port, service.ready.path
         if not isinstance(service.run, PublicImage):
-            return [PROBE, LOOPBACK, str(port), *((path,) if path else ())]
+            return [PROBE, LOOPBACK, str(port), *self._probed_path(service, service.ready)]
         if not path:
             raise LabError(
                 f"{service.name} is a public image, and its probe has no HTTP path: set one that responds with 2xx"
             )
         return [*names.PUBLIC_IMAGE_PROBE, f"http://{LOOPBACK}:{port}{path}"]
+
+    def _probed_path(self, service: Service, probe: Probe) -> tuple[str, ...]:
+        """Return the probe's HTTP path, if any, and with TLS the file of the authority's certificate."""
+        if not probe.path:
+            return ()
+        is_encrypted = self.site.address(service.name, probe.endpoint).scheme == "https"
+        return (probe.path, str(tls.authority(self.site))) if is_encrypted else (probe.path,)
 
 
 def published_endpoints(service: Service) -> tuple[Endpoint, ...]:

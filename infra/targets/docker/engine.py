@@ -150,13 +150,22 @@ def find_container(client: DockerClient, name: str) -> Container | None:
 
 def read_text(container: Container, path: str) -> str | None:
     """Return the text of a file in a running or stopped container; None if the file does not exist."""
+    return next((content.decode() for content in read_files(container, path).values()), None)
+
+
+def read_files(container: Container, path: str) -> dict[str, bytes]:
+    """Return the content of a file or of all files of a folder in a running or stopped container.
+
+    Keys are paths in the folder, or the name of the file. Empty if it does not exist.
+    """
     try:
         chunks, _ = container.get_archive(path)
     except NotFound:
-        return None
+        return {}
     with tarfile.open(fileobj=io.BytesIO(b"".join(chunks))) as archive:
-        file = archive.extractfile(archive.getmembers()[0])
-        return file.read().decode() if file else ""
+        found = {member.name: archive.extractfile(member) for member in archive.getmembers() if member.isfile()}
+        # The first part of a path is the folder itself.
+        return {name.partition("/")[2] or name: file.read() for name, file in found.items() if file}
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class ContainerReadyInputs(Inputs):
 
 
 class CredentialsVolumeInputs(Inputs):
-    """A volume and the credentials file that is copied to it.
+    """A volume and the credentials, with TLS also the certificates, that are copied to it.
 
     Attributes:
         volume: the volume's name.
@@ -40,6 +40,8 @@ class CredentialsVolumeInputs(Inputs):
         labels: labels of that container.
         fingerprint: fingerprint of the credentials; a change copies them again.
         revision: that of the user's files of credentials; a change copies them again, too.
+        certificates: folder of the lab's certificates on this machine; None without TLS.
+        certified: services that have one.
     """
 
     volume: str
@@ -48,6 +50,8 @@ class CredentialsVolumeInputs(Inputs):
     labels: dict[str, str]
     fingerprint: str
     revision: str | None = None
+    certificates: str | None = None
+    certified: tuple[str, ...] | None = None
 
 
 class DockerHostInputs(Inputs):

@@ -106,7 +106,7 @@ class Containers:
         container = self._require(name)
         if variables:
             with docker_errors(f"pass variables to {container.name}"):
-                container.put_archive(SCRATCH, file_archive(RUN_VARIABLES, run_variables(variables)))
+                container.put_archive(SCRATCH, file_archive({RUN_VARIABLES: run_variables(variables).encode()}))
         before = self._daemon_time()  # the log has the output of earlier runs too
         self.run(name)
         with _ignore_removed():

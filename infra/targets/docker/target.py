@@ -4,11 +4,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import check_settings
+from infra.catalog import certified_services, check_settings
 from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
+from infra.targets.container_paths import host_name
 from infra.targets.container_script import container_launcher
 from infra.targets.declarations import (
     CREDENTIALS,
@@ -123,6 +124,7 @@ class DockerTarget:
     def _credentials_declarations(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return the file on this machine, the volume, and the copy in it; any image can be used for copying."""
         volume = names.credentials_volume_name(self.site.stack)
+        certified = certified_services(self.settings)
         copied = CredentialsVolumeInputs(
             volume=volume,
             path=self._credentials_file,
@@ -130,9 +132,12 @@ class DockerTarget:
             labels=self._labels,
             fingerprint=SET_BY_ENGINE,
             revision=secret_files_revision(self.settings),
+            certificates=self.site.client_certificates if self.site.tls else None,
+            certified=certified if self.site.tls else None,
         )
+        hosts: dict[str, tuple[str, ...]] = {service: (host_name(service),) for service in certified}
         return (
-            credentials_declaration(self._credentials_file, self.settings, (HOST,)),
+            credentials_declaration(self._credentials_file, self.settings, (HOST,), self.site, hosts),
             self._volume_declaration(CREDENTIALS, volume),
             ResourceDeclaration(
                 "CredentialsVolume", CREDENTIALS_VOLUME, copied, (CREDENTIALS, volume_key(CREDENTIALS)), secret=True
@@ -186,14 +191,15 @@ class DockerTarget:
 
     def _container_declaration(self, part: Service | Task, key: str) -> ResourceDeclaration:
         has_data = isinstance(part, Service) and part.volumes
+        has_secrets = self.containers.has_secrets(part)
         needs = (
             *(HOST, NETWORK),
             *((image_key(part.name),) if isinstance(part.run, PublicImage) else ()),
             *((volume_key(part.name),) if has_data else ()),
-            *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if part.secrets else ()),
+            *((volume_key(CREDENTIALS), CREDENTIALS_VOLUME, CREDENTIALS) if has_secrets else ()),
             *part.needs,
         )
-        return ResourceDeclaration("Container", key, self.containers.container(part), needs, secret=bool(part.secrets))
+        return ResourceDeclaration("Container", key, self.containers.container(part), needs, secret=has_secrets)
 
 
 def docker_target(stack: str, settings: Settings, artifacts: Artifacts) -> DockerTarget:

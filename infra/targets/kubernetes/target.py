@@ -133,7 +133,7 @@ class KubernetesTarget:
             revision=secret_files_revision(self.settings),
         )
         return (
-            credentials_declaration(self._credentials_file, self.settings, (CLUSTER,)),
+            credentials_declaration(self._credentials_file, self.settings, (CLUSTER,), self.site),
             ResourceDeclaration("CredentialsSecret", CREDENTIALS_SECRET, secret, (CREDENTIALS,), secret=True),
         )
 

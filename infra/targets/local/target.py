@@ -54,10 +54,7 @@ class LocalTarget:
         Raises:
             LabError: a service or task is a public image.
         """
-        certificates = self.site.certificate_file() if self.site.tls else None
-        credentials = credentials_declaration(
-            str(self.launcher.credentials), self.settings, (SUPERVISOR,), certificates
-        )
+        credentials = credentials_declaration(str(self.launcher.credentials), self.settings, (SUPERVISOR,), self.site)
         base = (self._supervisor_declaration(lab), credentials)
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part_declaration(part, lab) for part in lab.parts), variables)

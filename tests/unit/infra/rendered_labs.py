@@ -61,7 +61,7 @@ def image(part):
     return f"lineage-lab/{host_name(part.name)}:made"
 
 
-def docker_target(stack="dev", settings=None, image=image):
+def docker_target(stack="dev", settings=None, image=image, tls=False):
     settings = settings or LabSettings(target="docker", port_offset=OFFSET)
     site = DockerSite(
         stack=stack,
@@ -69,6 +69,7 @@ def docker_target(stack="dev", settings=None, image=image):
         port_offset=settings.port_offset,
         endpoints=ENDPOINTS,
         programs=IMAGE_PROGRAMS,
+        tls=tls,
     )
     renderer = ContainerRenderer(site, DOCKER_LAUNCHER, image, CHECKOUT)
     return DockerTarget(renderer, CHECKOUT / ".lab" / stack, settings)

@@ -17,7 +17,7 @@ from infra.provider.kinds.credentials import CredentialsKind
 from infra.security import certificates
 from infra.security.certificate_files import AUTHORITY, CERTIFICATE, KEY
 
-SERVICES = ("kafka", "lineage")
+SERVICES = {"kafka": ("kafka",), "lineage": ()}
 NOW = datetime.now(UTC)
 LATER = NOW + certificates.VALID - certificates.RENEWED_BEFORE + timedelta(days=1)
 
@@ -60,6 +60,29 @@ def test_a_client_that_trusts_the_authority_connects(folder, service, host):
 def test_another_name_is_refused(folder):
     with pytest.raises(ssl.SSLCertVerificationError, match="not valid for"):
         handshake(folder, "kafka", folder / AUTHORITY, "example.org")
+
+
+def test_host_names_are_those_of_the_service(folder):
+    assert handshake(folder, "kafka", folder / AUTHORITY, "kafka")
+    with pytest.raises(ssl.SSLCertVerificationError, match="not valid for"):
+        handshake(folder, "lineage", folder / AUTHORITY, "kafka")
+
+
+def test_a_certificate_without_a_host_name_is_made_again(folder):
+    wanted = {**SERVICES, "lineage": ("lineage", "10.0.0.7")}
+    assert not certificates.are_valid(folder, wanted)
+    certificates.ensure(folder, wanted)
+    assert certificates.are_valid(folder, wanted)
+    assert handshake(folder, "lineage", folder / AUTHORITY, "lineage")
+    assert handshake(folder, "lineage", folder / AUTHORITY, "10.0.0.7")
+
+
+def test_services_get_everything_but_the_key_of_the_authority(folder):
+    files = certificates.files_of_services(folder, SERVICES)
+    on_disk = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert files == {path: content for path, content in on_disk.items() if path != "ca.key"}
+    assert certificates.fingerprint_of(files, SERVICES) == certificates.fingerprint(folder, SERVICES)
+    assert certificates.fingerprint_of({}, SERVICES) != certificates.fingerprint(folder, SERVICES)
 
 
 def test_the_authority_of_another_lab_is_refused(folder, tmp_path):
@@ -133,7 +156,7 @@ def inputs(tmp_path, **more):
 
 
 def with_tls(tmp_path):
-    return inputs(tmp_path, certificates=str(tmp_path / "certificates"), certified=SERVICES)
+    return inputs(tmp_path, certificates=str(tmp_path / "certificates"), certified=tuple(SERVICES))
 
 
 def test_services_restart_when_a_certificate_is_renewed(tmp_path):

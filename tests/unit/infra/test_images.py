@@ -6,6 +6,7 @@ import io
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import tarfile
 from contextlib import closing
@@ -15,6 +16,8 @@ import pytest
 
 from infra.model import Binary, Java, PublicImage, Python, Service
 from infra.project import PROJECT
+from infra.security import certificates
+from infra.security.certificate_files import AUTHORITY, CHAIN
 from infra.targets.docker.images import Images, wheels
 from infra.targets.docker.images.contents import PROBE, Content, Contents
 from infra.targets.docker.images.context import context_stream
@@ -398,6 +401,41 @@ def test_the_probe_fails_if_the_port_refuses_connections():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         assert probe(bound.getsockname()[1]).returncode != 0
+
+
+@pytest.fixture
+def certified(tmp_path):
+    """Folder of the certificates of a service of this machine, and of one elsewhere, by another authority."""
+    certificates.ensure(tmp_path / "own", {"lineage": ()})
+    certificates.ensure(tmp_path / "other", {"lineage": ()})
+    return tmp_path
+
+
+@pytest.fixture
+def encrypted_port(certified):
+    with serving(HealthHandler) as running:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certified / "own" / "lineage" / CHAIN)
+        running.socket = context.wrap_socket(running.socket, server_side=True)
+        yield running.server_port
+
+
+def test_the_probe_checks_the_certificate(certified, encrypted_port):
+    authority = str(certified / "own" / AUTHORITY)
+    assert probe(encrypted_port, "/healthy", authority).returncode == 0
+    done = probe(encrypted_port, "/failing", authority)
+    assert done.returncode == 1
+    assert done.stderr.endswith("/failing responded with: HTTP/1.0 503 Service Unavailable\n")
+
+
+def test_the_probe_refuses_the_certificate_of_another_authority(certified, encrypted_port):
+    done = probe(encrypted_port, "/healthy", str(certified / "other" / AUTHORITY))
+    assert done.returncode != 0
+    assert "certificate verify failed" in done.stderr
+
+
+def test_the_probe_refuses_a_service_without_tls(certified, port):
+    assert probe(port, "/healthy", str(certified / "own" / AUTHORITY)).returncode != 0
 
 
 def test_every_dockerfile_is_used(recipes):

@@ -13,9 +13,19 @@ from infra.project import PROJECT
 from infra.services import kafka_access
 from infra.services.kafka import CONFIG
 from infra.settings import TLS
+from infra.targets.container_paths import PROBE
 from infra.targets.launch_script import Launcher
 from infra.targets.local.target import LocalTarget
-from tests.unit.infra.rendered_labs import LOCAL_SITE, OFFSET, STACK_ROOT, Programs, local_resources
+from tests.unit.infra.rendered_labs import (
+    CHECKOUT,
+    LOCAL_SITE,
+    OFFSET,
+    STACK_ROOT,
+    Programs,
+    docker_resources,
+    docker_target,
+    local_resources,
+)
 
 SITE = replace(LOCAL_SITE, tls=True)
 CERTIFIED = {"iceberg_catalog", "kafka", "lineage", "object_store", "postgres", "schema_registry"}
@@ -144,12 +154,64 @@ def test_settings_without_tls_are_named(more, named):
         check_settings(settings(**more))
 
 
-@pytest.mark.parametrize("target", ["docker", "kubernetes"])
-def test_other_targets_are_refused(target):
-    with pytest.raises(SettingsError, match=f"security is tls, which target {target} does not have"):
-        check_settings(settings(target=target))
+def test_kubernetes_is_refused():
+    with pytest.raises(SettingsError, match="security is tls, which target kubernetes does not have"):
+        check_settings(settings(target="kubernetes"))
 
 
 def test_tls_with_the_defaults_is_accepted():
     check_settings(settings())
     check_settings(settings(profile="connect", shop_rate=50))
+
+
+DOCKER = docker_resources(
+    docker_target(settings=LabSettings(target="docker", security=TLS, port_offset=OFFSET), tls=True)
+)
+
+
+def test_containers_have_certificates_for_their_host_names():
+    inputs = DOCKER["credentials"].inputs
+    assert inputs.certificates == str(CHECKOUT / ".lab" / "dev" / "certificates")
+    assert inputs.hosts["object_store"] == ("object-store",)
+    assert set(inputs.certified) == CERTIFIED
+    copied = DOCKER["credentials/volume"].inputs
+    assert (copied.certificates, copied.certified) == (inputs.certificates, inputs.certified)
+
+
+def test_every_container_trusts_the_authority_and_restarts_with_a_new_certificate():
+    containers = {key: found for key, found in DOCKER.items() if found.kind == "Container"}
+    without = {
+        key
+        for key, found in containers.items()
+        if not found.secret or "credentials/volume" not in found.needs or not found.inputs.volumes[-1].read_only
+    }
+    assert without == set()
+
+
+def test_services_in_containers_have_no_path_of_this_machine():
+    for key, found in DOCKER.items():
+        if found.kind == "Container":
+            assert f"{CHECKOUT}/.lab" not in "".join(found.inputs.command), key
+    assert "/run/lineage-lab/certificates/kafka/chain.pem" in "".join(DOCKER["container/kafka"].inputs.command)
+
+
+def test_clients_of_containers_are_outside():
+    values = DOCKER["lab.env"].inputs.values
+    authority = str(CHECKOUT / ".lab" / "dev" / "certificates" / "ca.pem")
+    names = ("LAB_CA_FILE", "KAFKA_SSL_CA_LOCATION", "PGSSLROOTCERT", "AWS_CA_BUNDLE")
+    assert {values[name] for name in names} == {authority}
+    for key, found in DOCKER.items():
+        if found.kind in {"Topic", "KafkaAcls", "Database", "Table"}:
+            assert found.inputs.authority == authority, key
+
+
+def test_all_listeners_of_a_broker_in_a_container_demand_a_login():
+    config = "".join(DOCKER["container/kafka"].inputs.command)
+    assert "listener.security.protocol.map=INSIDE:SASL_SSL,OUTSIDE:SASL_SSL,CONTROLLER:SASL_SSL\n" in config
+
+
+def test_probes_of_containers_check_the_certificate():
+    authority = "/run/lineage-lab/certificates/ca.pem"
+    for name in ("iceberg_catalog", "lineage", "object_store", "schema_registry"):
+        (_, probe, host, _, path, trusted) = DOCKER[f"container/{name}"].inputs.healthcheck.tests
+        assert (probe, host, path[0], trusted) == (PROBE, "127.0.0.1", "/", authority), name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:CredentialsVolume`: the stack's credentials in a Docker volume that containers mount.
+"""`labkit:index:CredentialsVolume`: the stack's credentials and certificates in a Docker volume for its containers.
 
 They are in no environment, argument or label of a container and not in Pulumi's state. A volume also works with a
 daemon that shares no folder with this machine.
@@ -16,24 +16,29 @@ from docker.models.containers import Container
 
 from infra import credentials
 from infra.errors import LabError
+from infra.project import CERTIFICATES_FOLDER
 from infra.provider.kind import Kind, OperationContext, ReadResult
+from infra.security import certificates
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME
-from infra.targets.docker.engine import docker_errors, read_text, shared_client
+from infra.targets.docker.engine import docker_errors, read_files, shared_client
 from infra.targets.docker.file_archive import file_archive
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
 
 
 class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
-    """Copies the credentials to a volume, which the vendor's volume resource creates and removes."""
+    """Copies the credentials to a volume, which the vendor's volume resource creates and removes.
+
+    With TLS, it copies the certificates, too, but not the key of the authority.
+    """
 
     name = "CredentialsVolume"
     inputs = CredentialsVolumeInputs
     replace_on = frozenset({"volume"})
 
     def create(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> dict[str, Any]:
-        text = credentials.render(credentials.read(Path(inputs.path)))
+        archive = file_archive(_files(inputs))
         with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
-            container.put_archive(CREDENTIALS_FOLDER, file_archive(CREDENTIALS_NAME, text))
+            container.put_archive(CREDENTIALS_FOLDER, archive)
         return {}
 
     def read(
@@ -42,11 +47,14 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
         if not _volume_exists(shared_client(), inputs.volume):
             return None
         with _temporary_container(inputs) as container, docker_errors(f"read volume {inputs.volume}"):
-            text = read_text(container, f"{CREDENTIALS_FOLDER}/{CREDENTIALS_NAME}")
-        if text is None:
+            found = read_files(container, CREDENTIALS_FOLDER)
+        if CREDENTIALS_NAME not in found:
             return None
-        same = credentials.fingerprint(credentials.parse(text)) == inputs.fingerprint
-        return ReadResult(inputs) if same else None
+        fingerprint = credentials.fingerprint(credentials.parse(found[CREDENTIALS_NAME].decode()))
+        if inputs.certificates is not None:
+            kept = {path.removeprefix(f"{CERTIFICATES_FOLDER}/"): content for path, content in found.items()}
+            fingerprint += certificates.fingerprint_of(kept, inputs.certified or ())
+        return ReadResult(inputs) if fingerprint == inputs.fingerprint else None
 
     def update(
         self, old: CredentialsVolumeInputs, new: CredentialsVolumeInputs, call: OperationContext
@@ -55,6 +63,22 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
 
     def delete(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> None:
         """Do nothing: the credentials are removed with the volume."""
+
+
+def _files(inputs: CredentialsVolumeInputs) -> dict[str, bytes]:
+    """Return the files of the volume by path.
+
+    Raises:
+        LabError: a certificate cannot be read.
+    """
+    found = {CREDENTIALS_NAME: credentials.render(credentials.read(Path(inputs.path))).encode()}
+    if inputs.certificates is None:
+        return found
+    try:
+        files = certificates.files_of_services(Path(inputs.certificates), inputs.certified or ())
+    except OSError as error:
+        raise LabError(f"cannot read the lab's certificates: {error}; `bin/lab up` makes missing ones") from error
+    return found | {f"{CERTIFICATES_FOLDER}/{path}": content for path, content in files.items()}
 
 
 def _volume_exists(client: DockerClient, volume: str) -> bool:
