@@ -23,7 +23,8 @@ from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 from infra.provider import DROP_UNREACHABLE
 from infra.services import lineage
-from infra.targets.deployed import reject_other_security, reject_other_target
+from infra.targets.deployed import reject_moved_checkout, reject_other_security, reject_other_target
+from infra.targets.labels import checkout_id
 from infra.targets.local import lab_id
 from infra.toolchain import Artifacts
 from lineage.checks.authorities import trusted_authorities
@@ -46,6 +47,7 @@ def _up(stack: str, pipeline: bool) -> None:
     settings = stack_settings(stack)
     reject_other_target(stack, settings.target, lab.resources())
     reject_other_security(stack, settings.security, lab.resources())
+    reject_moved_checkout(stack, checkout_id(), lab.resources())
     check_machine(settings)
     lab.runtime.exists()  # before the downloads: fails at once if the Docker daemon does not respond
     install_lab_artifacts(artifacts, settings)

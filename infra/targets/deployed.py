@@ -2,6 +2,7 @@
 """The target on which the lab of a stack runs, from Pulumi's state; its configuration may name another one."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from infra.errors import LabError
@@ -52,3 +53,19 @@ def reject_other_security(stack: str, security: str, resources: Iterable[Mapping
             f"the lab of stack {stack} was created with security {deployed}, its configuration says {security}: remove "
             f"it first (bin/lab down --stack {stack}), or use another stack (pulumi stack init NAME)"
         )
+
+
+def reject_moved_checkout(stack: str, checkout: str, resources: Iterable[Mapping[str, Any]]) -> None:
+    """Raise LabError if the lab of a stack was created by this checkout in another folder, for containers.
+
+    Its containers and volumes have the folder's id as a label, and Kafka's cluster id depends on it: an update would
+    replace them, with all data. A local lab keeps its id with its data instead.
+    """
+    found = [each.get("inputs", {}) for each in resources if each["type"] in TARGETS]
+    for inputs in found:
+        if inputs.get("checkout", checkout) != checkout:
+            folder = PurePath(inputs["root"]).parent.parent
+            raise LabError(
+                f"the lab of stack {stack} was created by the checkout in {folder}, and its containers belong to that: "
+                f"move the checkout back, or remove the lab there before the move (bin/lab down --stack {stack})"
+            )

@@ -2,16 +2,25 @@
 """A lab stays on its target, whatever the configuration says meanwhile."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from infra.cli.stack import Stack
 from infra.errors import LabError
 from infra.targets import checkpoint
-from infra.targets.deployed import TARGETS, deployed_target, reject_other_security, reject_other_target
+from infra.targets.deployed import (
+    SUPERVISOR_TYPE,
+    TARGETS,
+    deployed_target,
+    reject_moved_checkout,
+    reject_other_security,
+    reject_other_target,
+)
 from infra.targets.docker import kinds as docker
 from infra.targets.docker.runtime import Containers
 from infra.targets.kubernetes import kinds as kubernetes
+from infra.targets.labels import checkout_id
 from infra.targets.local import kinds as local
 from infra.targets.local.supervisor import Supervisor
 from infra.toolchain import Artifacts
@@ -50,6 +59,19 @@ def test_a_lab_is_created_again_to_have_or_lose_tls():
         with pytest.raises(LabError, match=f"with security {deployed}, its configuration says {other}: .*bin/lab down"):
             reject_other_security("dev", other, resources)
         reject_other_security("dev", other, [STACK])
+
+
+@pytest.mark.parametrize("type_token", [token for token, target in TARGETS.items() if target != "local"])
+def test_a_moved_checkout_does_not_replace_its_containers(type_token):
+    inputs = {"root": "/before/lab/.lab/dev", "checkout": checkout_id(Path("/before/lab"))}
+    resources = [STACK, {"type": type_token, "inputs": inputs}]
+    reject_moved_checkout("dev", checkout_id(Path("/before/lab")), resources)
+    with pytest.raises(LabError, match=r"by the checkout in /before/lab, .*bin/lab down --stack dev"):
+        reject_moved_checkout("dev", checkout_id(Path("/after/lab")), resources)
+
+
+def test_a_moved_checkout_keeps_a_local_lab():
+    reject_moved_checkout("dev", checkout_id(), [{"type": SUPERVISOR_TYPE, "inputs": {"root": "/before/lab/.lab/dev"}}])
 
 
 @pytest.fixture
