@@ -141,7 +141,8 @@ def test_topics_of_a_pattern_are_known_without_the_transform(cluster, name, tmp_
     assert not [event for event in cluster.history(name).events if {other, orders} <= names(event, "inputs")]
 
 
-def test_mirror_maker_has_an_edge_per_topic(cluster, name):
+@pytest.mark.parametrize("configured", [with_lineage, dict], ids=["transform", "plain"])
+def test_mirror_maker_has_an_edge_per_topic(cluster, name, configured):
     cluster.topic(f"{name}-a", f"{name}-b", partitions=2)
     cluster.produce(f"{name}-a", [b"1", b"2"])
     cluster.produce(f"{name}-b", [b"3"])
@@ -161,7 +162,7 @@ def test_mirror_maker_has_an_edge_per_topic(cluster, name):
         "key.converter": raw,
         "value.converter": raw,
     }
-    cluster.create(name, with_lineage(mirror))
+    cluster.create(name, configured(mirror))
 
     def both(event):
         return {f"east.{name}-a", f"east.{name}-b"} <= names(event, "outputs")

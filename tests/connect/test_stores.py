@@ -207,6 +207,33 @@ def test_a_sink_without_the_transform_has_the_columns_of_the_registry(stores):
     assert edges(event) == edges(with_it)
 
 
+def test_a_source_without_the_transform_has_the_columns_of_the_registry(stores):
+    """Debezium captures tables by a pattern: their names are in the schemas of the topics that the worker has seen."""
+    with_it = stores.cluster.await_event(SOURCE, "with all schemas and columns", is_complete)
+    source = stores.config(SOURCE)
+    others = [name for name in source["transforms"].split(",") if name != "lineage"]
+    own = {name: value for name, value in source.items() if not name.startswith("transforms.lineage.")}
+    stores.cluster.topic("plain.orders", "plain.bids")
+    plain = {
+        "transforms": ",".join(others),
+        "transforms.topic.replacement": "plain.$1",
+        "table.include.list": r"public\.(orders|bids)",
+        "slot.name": "plain",
+        "publication.name": "plain",
+        "snapshot.mode": "initial",
+    }
+    stores.cluster.create("pattern", own | plain)
+    event = stores.cluster.await_event("pattern", "with all schemas and columns", is_complete)
+    assert datasets(event, "inputs") == datasets(with_it, "inputs")
+    assert edges(event) == {("shop.public.orders", "plain.orders"), ("shop.public.bids", "plain.bids")}
+    for topic in ("orders", "bids"):
+        wanted = {name: found for name, found in columns(with_it, topic).items() if name != "_key"}
+        found = columns(event, f"plain.{topic}")
+        assert {name: found[name] for name in wanted} == wanted != {}
+        assert any(f"'plain.{topic}' are those of its latest schema" in note for note in notes(event))
+    stores.cluster.rest.delete("pattern")
+
+
 def create_fixed_sink(stores, name, table, **options):
     """Create a copy of the lab's Iceberg sink that neither creates nor changes its only table."""
     own = {

@@ -39,14 +39,6 @@ PATHS = {
 }
 
 
-@pytest.fixture(scope="module")
-def other_authority(tmp_path_factory):
-    """Certificate of an authority that the lab does not know."""
-    folder = tmp_path_factory.mktemp("other")
-    certificates.ensure(folder, ())
-    return str(folder / AUTHORITY)
-
-
 def kafka_settings(lab, **changed):
     given = lab.environment
     return {
@@ -98,6 +90,13 @@ def object_store(lab, authority):
 
 class TlsTests:
     """Tests of the fixture `lab`, which is up. They come before those of subclasses."""
+
+    @pytest.fixture(scope="class")
+    def other_authority(self, tmp_path_factory):
+        """Certificate of an authority that the lab does not know."""
+        folder = tmp_path_factory.mktemp("other")
+        certificates.ensure(folder, {})
+        return str(folder / AUTHORITY)
 
     def test_the_lineage_meets_the_contract(self, lab):
         verified = lab.lab("verify")

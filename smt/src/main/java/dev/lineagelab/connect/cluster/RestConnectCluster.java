@@ -109,10 +109,10 @@ public final class RestConnectCluster implements ConnectCluster {
     return Optional.of(new ConnectorSnapshot(definition, status, hasTransform));
   }
 
-  /** Topics of a sink whose configuration does not name them. */
+  /** Topics of a source, and of a sink whose configuration does not name them. */
   private Set<String> activeTopics(
       final String connector, final ConnectorType type, final Map<String, String> config) {
-    if (type != ConnectorType.SINK || config.get("topics.regex") == null) {
+    if (type == ConnectorType.SINK && config.get("topics.regex") == null) {
       return Set.of();
     }
     isUsingActiveTopics = true;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
+import dev.lineagelab.connect.columns.BoundedRegex;
 import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.TransformChain;
+import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.IdentityHashMap;
@@ -51,7 +53,9 @@ public final class DebeziumResolver implements DatasetResolver {
     final DebeziumChangeEvents events = new DebeziumChangeEvents(database, options);
     final Map<ObservedTopic, String> owners = new IdentityHashMap<>();
     for (final ObservedTopic topic : seen) {
-      seenTable(database, connector, prefix, topic).ifPresent(path -> owners.put(topic, path));
+      seenTable(database, connector, prefix, topic)
+          .filter(path -> isCaptured(database, options, path))
+          .ifPresent(path -> owners.put(topic, path));
     }
     paths.addAll(owners.values());
     final List<SourceStream> streams =
@@ -108,8 +112,7 @@ public final class DebeziumResolver implements DatasetResolver {
   /** Return the tables that the configuration names literally, not by a pattern. */
   private static List<String> literalTables(
       final DebeziumDatabase database, final ConnectorOptions options) {
-    if (options.has("topic.naming.strategy")
-        && !options.required("topic.naming.strategy").endsWith(".SchemaTopicNamingStrategy")) {
+    if (!hasDefaultTopicNames(options)) {
       return List.of();
     }
     final List<String> names =
@@ -128,6 +131,11 @@ public final class DebeziumResolver implements DatasetResolver {
         .toList();
   }
 
+  private static boolean hasDefaultTopicNames(final ConnectorOptions options) {
+    return !options.has("topic.naming.strategy")
+        || options.required("topic.naming.strategy").endsWith(".SchemaTopicNamingStrategy");
+  }
+
   private static int expected(final DebeziumDatabase database, final ConnectorOptions options) {
     final int tables = (int) options.list(database.tableListOption()).stream().distinct().count();
     final int databases =
@@ -137,7 +145,28 @@ public final class DebeziumResolver implements DatasetResolver {
     return tables == 0 ? -1 : tables * databases;
   }
 
-  /** Return the table that the schemas of a record name; empty if transforms may rename schemas. */
+  /**
+   * Return whether the current configuration captures a table: topics may be from before a change.
+   */
+  private static boolean isCaptured(
+      final DebeziumDatabase database, final ConnectorOptions options, final String path) {
+    final List<String> captured = options.list(database.tableListOption());
+    // Where a database is chosen by an option of its own, tables are named without it.
+    final String name =
+        database.databaseListOption() == null ? path : path.substring(path.indexOf('.') + 1);
+    try {
+      return captured.isEmpty()
+          || captured.stream().anyMatch(one -> BoundedRegex.ignoringCase(one).matches(name));
+    } catch (final UnusableOptionException e) {
+      // An expression may contain commas; the table's records were written, by whichever of them.
+      return true;
+    }
+  }
+
+  /**
+   * Return the table of a topic: the one that its schemas name, unless transforms may rename these,
+   * or that its name has, if no schema is known and no transform may change topics.
+   */
   private static Optional<String> seenTable(
       final DebeziumDatabase database,
       final ConnectorContext connector,
@@ -146,6 +175,11 @@ public final class DebeziumResolver implements DatasetResolver {
     final TransformChain chain =
         TransformChain.of(
             connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
+    if (seen.valueSchema() == null && seen.keySchema() == null) {
+      return chain.mayChangeTopic()
+          ? Optional.empty()
+          : tableOfTopic(database, connector.options(), prefix, seen.topic());
+    }
     if (RENAMING.stream().anyMatch(chain::has)) {
       return Optional.empty();
     }
@@ -153,6 +187,23 @@ public final class DebeziumResolver implements DatasetResolver {
         .flatMap(schema -> tableOf(schema, prefix).stream())
         .filter(path -> path.split("\\.").length == database.pathLength())
         .findFirst();
+  }
+
+  /** Return the table to whose topic Debezium gives a name. */
+  private static Optional<String> tableOfTopic(
+      final DebeziumDatabase database,
+      final ConnectorOptions options,
+      final String prefix,
+      final String topic) {
+    final String delimiter = options.text("topic.delimiter").orElse(".");
+    final String start = prefix + delimiter;
+    if (!topic.startsWith(start) || !hasDefaultTopicNames(options)) {
+      return Optional.empty();
+    }
+    final String path = topic.substring(start.length()).replace(delimiter, ".");
+    return Optional.of(path)
+        .filter(found -> found.split("\\.", -1).length == database.pathLength())
+        .filter(found -> topic(options, prefix, found).equals(topic));
   }
 
   /** Return the table in a schema name. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.datasets;
 
+import dev.lineagelab.connect.columns.BoundedRegex;
 import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
@@ -91,6 +92,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
       seen.stream()
           .map(ObservedTopic::topic)
           .filter(topic -> topic.startsWith(prefix.get()))
+          .filter(topic -> isCopied(connector, topic.substring(prefix.get().length())))
           .forEach(remote::add);
     }
     final String source = source(connector);
@@ -101,6 +103,20 @@ public final class MirrorMakerResolver implements DatasetResolver {
         isRouted
             ? List.of("A transform renames topics: only those listed in 'topics' are traced.")
             : List.of());
+  }
+
+  /**
+   * Return whether the current configuration copies a topic: topics may be from before a change.
+   */
+  private static boolean isCopied(final ConnectorContext connector, final String topic) {
+    final List<String> patterns = connector.options().list("topics");
+    try {
+      return patterns.isEmpty()
+          || patterns.stream().anyMatch(pattern -> BoundedRegex.of(pattern).matches(topic));
+    } catch (final UnusableOptionException e) {
+      // An expression may contain commas; the topic was written, by whichever of them.
+      return true;
+    }
   }
 
   /**

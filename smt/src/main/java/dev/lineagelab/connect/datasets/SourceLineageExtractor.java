@@ -12,6 +12,7 @@ import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.ColumnLineage;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.ObservedTopic;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Traces the records of a source: from each dataset through the transforms before this plugin's to
@@ -52,11 +54,13 @@ final class SourceLineageExtractor {
     this.result = result;
   }
 
-  void extract(final List<ObservedTopic> seen) {
+  void extract(final List<ObservedTopic> observed) {
+    final List<ObservedTopic> seen = withActiveTopics(observed);
     final Map<ObservedTopic, Place> places = new IdentityHashMap<>();
     seen.forEach(topic -> places.put(topic, place(topic)));
     final Set<String> traced = new HashSet<>();
-    for (final SourceStream stream : sourceStreams(seen)) {
+    final List<SourceStream> streams = sourceStreams(seen);
+    for (final SourceStream stream : streams) {
       if (stream.dataset() != null) {
         result.addInput(stream.dataset());
       }
@@ -73,7 +77,31 @@ final class SourceLineageExtractor {
       }
       traceUnobserved(stream, reached);
     }
-    seen.stream().filter(topic -> !traced.contains(topic.topic())).forEach(this::addUntracedTopic);
+    seen.stream()
+        .filter(topic -> !traced.contains(topic.topic()))
+        .filter(topic -> streams.isEmpty() || !isOnlyActive(topic))
+        .forEach(this::addUntracedTopic);
+  }
+
+  /** Add the topics that the worker knows the connector to have written. */
+  private List<ObservedTopic> withActiveTopics(final List<ObservedTopic> observed) {
+    final List<ObservedTopic> all = new ArrayList<>(observed);
+    final Set<String> known =
+        observed.stream().map(ObservedTopic::topic).collect(Collectors.toSet());
+    connector.definition().activeTopics().stream()
+        .filter(topic -> !known.contains(topic))
+        .sorted()
+        .forEach(
+            topic -> all.add(new ObservedTopic(topic, null, null, TransformChain.END_OF_CHAIN)));
+    return all;
+  }
+
+  /**
+   * Return true for a topic that no transform observed. It may have been written under an earlier
+   * configuration, so that it counts only if a stream leads to it, or nothing else is known.
+   */
+  private static boolean isOnlyActive(final ObservedTopic topic) {
+    return TransformChain.END_OF_CHAIN.equals(topic.alias());
   }
 
   private List<SymbolicRecord> before(final Place place, final SymbolicRecord start) {
@@ -179,6 +207,11 @@ final class SourceLineageExtractor {
     final SymbolicRecord start =
         SchemaRefinement.refine(
             SymbolicRecord.initial(seen.topic()), seen.keySchema(), seen.valueSchema());
+    if (isOnlyActive(seen)) {
+      result.addNote(
+          "The topics are those that the connector has written since it was created: this plugin"
+              + " knows no dataset that it reads, and observes no record.");
+    }
     for (final SymbolicRecord record :
         TransformChain.byTopic(chain.after(place(seen).alias).apply(start))) {
       if (record.topic() instanceof final TopicName.Known topic) {

@@ -13,8 +13,8 @@ import java.util.Set;
  * @param complete true if {@code config} is the entire configuration. Without the REST extension it
  *     contains only the options of this plugin's transform ({@code transforms.ALIAS.type} and its
  *     options); class, topics and transform chain are then unknown
- * @param activeTopics topics that a sink has read by {@code topics.regex}; empty if its
- *     configuration or this plugin's transform names them
+ * @param activeTopics topics that a source has written, or a sink has read by {@code topics.regex},
+ *     also under an earlier configuration; empty if this plugin's transform names them
  */
 public record ConnectorDefinition(
     String name,

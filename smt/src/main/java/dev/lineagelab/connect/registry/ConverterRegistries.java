@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import java.util.HashMap;
 import java.util.Map;
@@ -10,7 +11,9 @@ import java.util.Optional;
 final class ConverterRegistries {
   private static final int MAX_CONVERTERS = 1000;
 
-  private final Map<Map<String, String>, Converter> converters = new HashMap<>();
+  private final Map<Options, Converter> converters = new HashMap<>();
+
+  private record Options(Map<String, String> options, Side side) {}
 
   /**
    * Registry of a converter.
@@ -24,17 +27,18 @@ final class ConverterRegistries {
    * Return the registry of a converter.
    *
    * @param options of the converter, without prefix
+   * @param side which of a record's schemas it converts
    */
-  Converter of(final Map<String, String> options) {
+  Converter of(final Map<String, String> options, final Side side) {
     if (converters.size() > MAX_CONVERTERS) {
       converters.clear();
     }
-    return converters.computeIfAbsent(options, ConverterRegistries::read);
+    return converters.computeIfAbsent(new Options(options, side), ConverterRegistries::read);
   }
 
-  private static Converter read(final Map<String, String> options) {
+  private static Converter read(final Options given) {
     try {
-      return new Converter(RegistryConfig.of(options), null);
+      return new Converter(RegistryConfig.of(given.options(), given.side()), null);
     } catch (final UnusableOptionException e) {
       return new Converter(Optional.empty(), e.getMessage());
     }

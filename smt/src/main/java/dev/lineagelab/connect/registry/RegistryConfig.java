@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.registry;
 
 import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import java.util.Map;
 import java.util.Optional;
@@ -41,20 +42,21 @@ record RegistryConfig(
    * Return the registry of a converter; empty if it has none.
    *
    * @param options of the converter, without prefix
+   * @param side which of a record's schemas it converts
    * @throws UnusableOptionException if the registry cannot be queried
    */
-  static Optional<RegistryConfig> of(final Map<String, String> options) {
+  static Optional<RegistryConfig> of(final Map<String, String> options, final Side side) {
     final ConnectorOptions converter = new ConnectorOptions(options);
     final RegistryTls tls = RegistryTls.of(options);
     if (converter.has(APICURIO_URL)) {
-      return converter.text(APICURIO_URL).map(url -> apicurio(url, converter, tls));
+      return converter.text(APICURIO_URL).map(url -> apicurio(url, converter, side, tls));
     }
-    return converter.text(CONFLUENT_URL).map(url -> confluent(url, converter, tls));
+    return converter.text(CONFLUENT_URL).map(url -> confluent(url, converter, side, tls));
   }
 
   /** Return Confluent's registry, the first of several addresses. */
   private static RegistryConfig confluent(
-      final String urls, final ConnectorOptions converter, final RegistryTls tls) {
+      final String urls, final ConnectorOptions converter, final Side side, final RegistryTls tls) {
     final RegistryUrl url = RegistryUrl.parse(CONFLUENT_URL, urls.split(",", -1)[0]);
     return new RegistryConfig(
         Api.CONFLUENT,
@@ -62,15 +64,18 @@ record RegistryConfig(
         RegistryCredentials.confluent(converter, url.userInfo()),
         tls,
         "",
-        SubjectNameStrategy.confluent(converter),
+        SubjectNameStrategy.confluent(converter, side),
         "id");
   }
 
   private static RegistryConfig apicurio(
-      final String given, final ConnectorOptions converter, final RegistryTls tls) {
+      final String given,
+      final ConnectorOptions converter,
+      final Side side,
+      final RegistryTls tls) {
     final RegistryUrl url = RegistryUrl.parse(APICURIO_URL, given);
     final Password authorization = RegistryCredentials.apicurio(converter, url.userInfo());
-    final SubjectNameStrategy subjectNames = SubjectNameStrategy.apicurio(converter);
+    final SubjectNameStrategy subjectNames = SubjectNameStrategy.apicurio(converter, side);
     if (url.address().contains("/apis/ccompat/")) {
       return new RegistryConfig(
           Api.CONFLUENT, url.address(), authorization, tls, "", subjectNames, "id");

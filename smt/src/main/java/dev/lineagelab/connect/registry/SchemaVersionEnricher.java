@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.lineagelab.connect.registry;
 
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorLineage;
 import dev.lineagelab.connect.model.ConnectorType;
@@ -51,7 +52,7 @@ final class SchemaVersionEnricher implements AutoCloseable {
       return new EnrichedLineage(found, false);
     }
     final ConverterRegistries.Converter converter =
-        converters.of(settings.converterOf(connector.config()));
+        converters.of(settings.converterOf(connector.config()), Side.VALUE);
     if (converter.unusable() != null) {
       final String note =
           "The registry of the value converter cannot be queried for versions: "

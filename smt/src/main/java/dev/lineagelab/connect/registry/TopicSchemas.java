@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.registry;
 
 import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.SymbolicRecord.Side;
 import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.ConnectorDefinition;
@@ -17,8 +18,8 @@ import java.util.TreeSet;
 import org.apache.kafka.connect.data.Schema;
 
 /**
- * Schemas of the topics of a sink that no lineage transform observes: the latest ones in the
- * registry of its value converter. Used by one thread, and never blocks on a registry.
+ * Schemas of the topics of a connector that no lineage transform observes: the latest ones in the
+ * registries of its converters. Used by one thread, and never blocks on a registry.
  */
 public final class TopicSchemas implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -36,7 +37,8 @@ public final class TopicSchemas implements AutoCloseable {
   /**
    * Schemas found so far.
    *
-   * @param topics with the schema of their values, as they are before the first transform
+   * @param topics with the schemas of their records in Kafka: those of a sink are before its first
+   *     transform, those of a source after its last one
    * @param notes where the schemas are from, or why there are none, as sentences for users
    * @param isPending true if more are likely to be found soon
    */
@@ -51,7 +53,7 @@ public final class TopicSchemas implements AutoCloseable {
   }
 
   /**
-   * Create a reader. No thread or connection is opened until a sink has a registry.
+   * Create a reader. No thread or connection is opened until a connector has a registry.
    *
    * @param requestsPerMinute limit for all registries together
    */
@@ -71,19 +73,18 @@ public final class TopicSchemas implements AutoCloseable {
 
   /** Return the schemas of a connector without the lineage transform. */
   Found of(final ConnectorDefinition connector, final RegistrySettings settings) {
-    if (!settings.enabled() || !connector.complete() || connector.type() != ConnectorType.SINK) {
+    if (!settings.enabled() || !connector.complete()) {
       return Found.NONE;
     }
-    final ConverterRegistries.Converter converter =
-        converters.of(settings.converterOf(connector.config()));
-    if (converter.unusable() != null) {
-      return unknown(converter.unusable());
+    final ConverterRegistries.Converter values =
+        converters.of(settings.converterOf(connector.config()), Side.VALUE);
+    if (values.unusable() != null) {
+      return unknown(values.unusable());
     }
+    final Optional<RegistryConfig> keys =
+        converters.of(settings.keyConverterOf(connector.config()), Side.KEY).registry();
     try {
-      return converter
-          .registry()
-          .map(registry -> of(registry, topics(connector)))
-          .orElse(Found.NONE);
+      return values.registry().map(registry -> of(registry, keys, connector)).orElse(Found.NONE);
     } catch (final UnusableOptionException e) {
       return unknown(e.getMessage());
     }
@@ -96,33 +97,50 @@ public final class TopicSchemas implements AutoCloseable {
 
   private static Set<String> topics(final ConnectorDefinition connector) {
     final Set<String> topics = new TreeSet<>(connector.activeTopics());
-    topics.addAll(new ConnectorOptions(connector.config()).list("topics"));
+    if (connector.type() == ConnectorType.SINK) {
+      topics.addAll(new ConnectorOptions(connector.config()).list("topics"));
+    }
     return topics;
   }
 
-  private Found of(final RegistryConfig registry, final Set<String> topics) {
+  private Found of(
+      final RegistryConfig registry,
+      final Optional<RegistryConfig> keys,
+      final ConnectorDefinition connector) {
+    final String place =
+        connector.type() == ConnectorType.SINK
+            ? TransformChain.START_OF_CHAIN
+            : TransformChain.END_OF_CHAIN;
     final List<ObservedTopic> found = new ArrayList<>();
     final List<String> notes = new ArrayList<>();
     boolean isPending = false;
-    for (final String topic : topics) {
-      final String subject = registry.subjectNames().subject(topic);
-      final LookupResult<Schema> schema = lookups.lookUp(new Subject(registry, subject));
-      isPending |= schema.isPending();
-      if (schema.value() != null) {
-        found.add(new ObservedTopic(topic, null, schema.value(), TransformChain.START_OF_CHAIN));
+    for (final String topic : topics(connector)) {
+      final Subject subject = subject(registry, topic);
+      final LookupResult<Schema> value = lookups.lookUp(subject);
+      // Many keys have no schema, which is no gap.
+      final Optional<LookupResult<Schema>> key =
+          keys.map(other -> lookups.lookUp(subject(other, topic)));
+      isPending |= value.isPending() || key.map(LookupResult::isPending).orElse(false);
+      if (value.value() != null) {
+        final Schema keySchema = key.map(LookupResult::value).orElse(null);
+        found.add(new ObservedTopic(topic, keySchema, value.value(), place));
         notes.add(
             "The columns of topic '"
                 + topic
                 + "' are those of its latest schema in the registry: the connector has no lineage"
                 + " transform, which would observe its records.");
-      } else if (!schema.isPending()) {
+      } else if (!value.isPending()) {
         final String why =
-            Optional.ofNullable(schema.note())
-                .orElse("subject '" + subject + "' does not exist in the registry");
+            Optional.ofNullable(value.note())
+                .orElse("subject '" + subject.name() + "' does not exist in the registry");
         notes.add("The columns of topic '" + topic + "' are unknown: " + why + ".");
       }
     }
     return new Found(found, notes, isPending);
+  }
+
+  private static Subject subject(final RegistryConfig registry, final String topic) {
+    return new Subject(registry, registry.subjectNames().subject(topic));
   }
 
   @Override

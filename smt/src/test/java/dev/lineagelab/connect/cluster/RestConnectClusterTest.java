@@ -32,6 +32,7 @@ class RestConnectClusterTest {
   private static final class Herder implements ConnectClusterState {
     private final Map<String, Map<String, String>> configs = new TreeMap<>();
     private int configRequests;
+    private ConnectorType type = ConnectorType.SINK;
 
     @Override
     public Collection<String> connectors() {
@@ -40,8 +41,7 @@ class RestConnectClusterTest {
 
     @Override
     public ConnectorHealth connectorHealth(final String name) {
-      return new ConnectorHealth(
-          name, new ConnectorState("RUNNING", "w:1", null), Map.of(), ConnectorType.SINK);
+      return new ConnectorHealth(name, new ConnectorState("RUNNING", "w:1", null), Map.of(), type);
     }
 
     @Override
@@ -201,6 +201,13 @@ class RestConnectClusterTest {
   @Test
   void sinkWithAPatternHasTheTopicsThatItHasRead() throws Exception {
     assertThat(activeTopics(BY_PATTERN)).containsExactlyInAnyOrder("shop.orders", "shop.bids");
+  }
+
+  @Test
+  void sourceHasTheTopicsThatItHasWritten() throws Exception {
+    herder.type = ConnectorType.SOURCE;
+    assertThat(activeTopics(Map.of("topic.prefix", "shop")))
+        .containsExactlyInAnyOrder("shop.orders", "shop.bids");
   }
 
   @Test

@@ -90,7 +90,7 @@ class SchemaVersionEnricherTest {
   }
 
   private static RegistrySettings settings() {
-    return new RegistrySettings(true, true, 10_000, Map.of());
+    return new RegistrySettings(true, true, 10_000, Map.of(), Map.of());
   }
 
   private EnrichedLineage enrich(
@@ -246,7 +246,7 @@ class SchemaVersionEnricherTest {
   void sendsNoRequestWithoutARegistryOrWhenDisabled() {
     final ConnectorDefinition json = sink(Map.of("value.converter.schemas.enable", "true"));
     assertThat(enrich(json, description(ID)).lineage()).isEqualTo(description(ID));
-    final RegistrySettings off = new RegistrySettings(false, true, 60, Map.of());
+    final RegistrySettings off = new RegistrySettings(false, true, 60, Map.of(), Map.of());
     assertThat(enricher.enrich(confluentSink(), off, description(ID)).lineage())
         .isEqualTo(description(ID));
     assertThat(registry.requests).isEmpty();
@@ -256,7 +256,8 @@ class SchemaVersionEnricherTest {
   void usesTheWorkersConverterUnlessOverridden() throws InterruptedException {
     registry.confluent("orders-value", avro(ID));
     final RegistrySettings worker =
-        new RegistrySettings(true, true, 60, Map.of("schema.registry.url", registry.url()));
+        new RegistrySettings(
+            true, true, 60, Map.of("schema.registry.url", registry.url()), Map.of());
     final ConnectorDefinition without =
         new ConnectorDefinition("c", ConnectorType.SINK, "com.example.Sink", Map.of(), true);
     EnrichedLineage now = enricher.enrich(without, worker, description(ID));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TopicSchemasTest {
   private static final RegistrySettings SETTINGS =
-      new RegistrySettings(true, true, 10_000, Map.of());
+      new RegistrySettings(true, true, 10_000, Map.of(), Map.of());
 
   private LoopbackRegistry registry;
   private TopicSchemas schemas;
@@ -101,6 +101,56 @@ class TopicSchemasTest {
     assertThat(fields(await(now -> true, "bids"))).containsExactly("price", "id");
   }
 
+  private Found await(final ConnectorDefinition connector, final RegistrySettings settings)
+      throws InterruptedException {
+    Found now = schemas.of(connector, settings);
+    while (now.isPending()) {
+      Thread.sleep(5);
+      now = schemas.of(connector, settings);
+    }
+    return now;
+  }
+
+  @Test
+  void aSourceHasThoseOfTheTopicsThatItHasWritten() throws InterruptedException {
+    registry.confluent("shop.bids-value", avro("price"));
+    final Found found = await(connector(ConnectorType.SOURCE, "shop.bids"), SETTINGS);
+    assertThat(found.topics())
+        .singleElement()
+        .extracting(ObservedTopic::topic, ObservedTopic::keySchema, ObservedTopic::alias)
+        .containsExactly("shop.bids", null, TransformChain.END_OF_CHAIN);
+    assertThat(fields(found)).containsExactly("price");
+  }
+
+  @Test
+  void keysHaveTheSchemaOfTheirOwnConverter() throws InterruptedException {
+    registry.confluent("orders-value", avro("id"));
+    registry.confluent("orders-key", avro("key"));
+    final RegistrySettings withKeys =
+        new RegistrySettings(
+            true, true, 10_000, Map.of(), Map.of("schema.registry.url", registry.url()));
+    final Found found = await(connector(ConnectorType.SINK), withKeys);
+    assertThat(found.topics())
+        .singleElement()
+        .satisfies(
+            topic ->
+                assertThat(topic.keySchema().fields())
+                    .extracting(Field::name)
+                    .containsExactly("key"));
+    assertThat(found.notes()).hasSize(1);
+  }
+
+  @Test
+  void keysWithoutASubjectAreNoGap() throws InterruptedException {
+    registry.confluent("orders-value", avro("id"));
+    final RegistrySettings withKeys =
+        new RegistrySettings(
+            true, true, 10_000, Map.of(), Map.of("schema.registry.url", registry.url()));
+    final Found found = await(connector(ConnectorType.SINK), withKeys);
+    assertThat(found.topics()).singleElement().extracting(ObservedTopic::keySchema).isNull();
+    assertThat(found.notes()).singleElement().asString().contains("latest schema");
+  }
+
   @Test
   void aTopicWithoutASubjectIsNamed() throws InterruptedException {
     final Found found = await(now -> true);
@@ -137,8 +187,9 @@ class TopicSchemasTest {
 
   @Test
   void othersAreNotLookedUp() {
+    // A source whose topics nobody knows.
     assertThat(schemas.of(connector(ConnectorType.SOURCE), SETTINGS)).isEqualTo(Found.NONE);
-    final RegistrySettings off = new RegistrySettings(false, true, 60, Map.of());
+    final RegistrySettings off = new RegistrySettings(false, true, 60, Map.of(), Map.of());
     assertThat(schemas.of(connector(ConnectorType.SINK), off)).isEqualTo(Found.NONE);
     final ConnectorDefinition json =
         new ConnectorDefinition(
