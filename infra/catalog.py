@@ -56,12 +56,7 @@ PIPELINE_SETTINGS = (
 PIPELINE_CHECKS = (spark_executors.check,)
 """Checks of settings that no service declares."""
 
-WITHOUT_TLS = frozenset(
-    {
-        *("airflow", "dashboard", "dbt", "forecast", "lineageHistory", "marquez"),
-        *("spark", "sparkHistory", "sparkMaster", "trino"),
-    }
-)
+WITHOUT_TLS = frozenset({"airflow", "marquez", "spark", "sparkHistory", "sparkMaster", "trino"})
 """Settings whose services do not run with TLS, or were not tried; those of existing services begin with `external`."""
 
 MAX_PORT = 65535

@@ -33,7 +33,7 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     },
     SMOKE_REDUCED: {**REDUCED, "portOffset": "18500"},
     SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true", "lineageHistory": "true"},
-    SMOKE_TLS: {**REDUCED, "security": "tls", "portOffset": "22500"},
+    SMOKE_TLS: {**REDUCED, "security": "tls", "portOffset": "22500", "lineageHistory": "true", "forecast": "true"},
     SMOKE_DOCKER_TLS: {**REDUCED, "target": "docker", "security": "tls", "portOffset": "24000"},
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},

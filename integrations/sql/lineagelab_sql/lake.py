@@ -101,8 +101,8 @@ class Lake:
         for name in _EXTENSIONS:
             connection.load_extension(str(_extension(name)))
         if self.authority:
-            connection.execute(f"SET ca_cert_file = {_text(self.authority)}")
-            connection.execute("SET enable_server_cert_verification = true")
+            connection.execute(f"SET GLOBAL ca_cert_file = {_text(self.authority)}")
+            connection.execute("SET GLOBAL enable_server_cert_verification = true")
         store = urlsplit(self.store)
         connection.execute(
             f"CREATE OR REPLACE SECRET store (TYPE s3, KEY_ID {_text(self.access_key)}, "

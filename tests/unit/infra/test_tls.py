@@ -161,7 +161,15 @@ def test_kubernetes_is_refused():
 
 def test_tls_with_the_defaults_is_accepted():
     check_settings(settings())
-    check_settings(settings(profile="connect", shop_rate=50))
+    check_settings(settings(lineage_history=True, forecast=True, dbt=True, dashboard=True))
+
+
+def test_programs_that_read_the_lake_trust_the_authority():
+    found = lab(dashboard=True, dbt=True, forecast=True)
+    for name in ("dashboard", "dbt_build", "price_forecast_training"):
+        part = next(part for part in (*found.services, *found.tasks) if part.name == name)
+        trusted = {part.env[variable] for variable in ("LAB_CA_FILE", "SSL_CERT_FILE", "AWS_CA_BUNDLE")}
+        assert trusted == {SITE.certificate_file("ca.pem")}, name
 
 
 DOCKER = docker_resources(
