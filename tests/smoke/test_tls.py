@@ -29,6 +29,10 @@ class TestTls(TlsTests):
         kafka_refusal(settings)
         until(lambda: lab.log("kafka").count("SSL handshake failed") > before)
 
+    def test_the_history_is_read_from_the_lake(self, lab):
+        ended = lab.lab("run", "lineage_history")
+        assert ended.status == 0, ended.text
+
     def test_down_leaves_nothing(self, lab):
         assert lab.lab("down").status == 0
         assert not lab.root.exists()
