@@ -86,7 +86,8 @@ def _diff_json(before: bytes, after: bytes) -> bytes:
 async def _graph_json(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> bytes:
     if at is None and node is None:
         return await _encoded(await service.export())
-    return (await _past_graph(service, parameter, at, node, depth)).text
+    found = await _past_graph(service, parameter, at, node, depth)
+    return await asyncio.to_thread(lambda: found.text)
 
 
 async def _past_graph(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> PackedAnswer:

@@ -124,7 +124,7 @@ class AsOfQueries:
             answer = PackedAnswer(await self._run_subprocess(*key))
         finally:
             self._running = None
-        if not self._outdated:
+        if not self._outdated and len(answer.body) <= MAX_CACHED_BYTES:
             self._results[key] = answer
             while len(self._results) > _MAX_CACHED_RESULTS or self._cached_bytes() > MAX_CACHED_BYTES:
                 self._results.popitem(last=False)

@@ -60,18 +60,29 @@ def test_an_event_discards_the_results_of_its_time_and_later(queries):
     assert queries.runs == [*queries.times, *queries.times[1:]]
 
 
-def test_large_results_do_not_stay_in_memory(queries, monkeypatch):
+def test_a_result_that_is_too_large_displaces_no_other(queries, monkeypatch):
     async def ask():
         first = await queries.graph(queries.times[0])
-        monkeypatch.setattr(as_of_queries, "MAX_CACHED_BYTES", len(first.body) + 10)
-        for time in (*queries.times, queries.times[0]):
-            yield await queries.graph(time)
+        monkeypatch.setattr(as_of_queries, "MAX_CACHED_BYTES", len(first.body))
+        await queries.graph(queries.times[2])
+        await queries.graph(queries.times[0])
 
-    async def collect():
-        return [answer async for answer in ask()]
+    asyncio.run(ask())
+    assert queries.runs == [queries.times[0], queries.times[2]]
 
-    assert [len(jobs(answer)) for answer in asyncio.run(collect())] == [1, 2, 3, 1]
-    assert queries.runs == [*queries.times, queries.times[0]]
+
+def test_large_results_displace_older_ones(queries, monkeypatch):
+    earlier, later = queries.times[:2]
+
+    async def ask():
+        await queries.graph(earlier)
+        second = await queries.graph(later)
+        queries.clear()
+        monkeypatch.setattr(as_of_queries, "MAX_CACHED_BYTES", len(second.body) + 10)
+        return [await queries.graph(time) for time in (earlier, later, later, earlier)]
+
+    assert [len(jobs(answer)) for answer in asyncio.run(ask())] == [1, 2, 2, 1]
+    assert queries.runs == [earlier, later] * 2 + [earlier]
     assert sum(len(answer.body) for answer in queries._results.values()) <= as_of_queries.MAX_CACHED_BYTES
 
 
