@@ -35,7 +35,7 @@ class CatalogHandler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def catalog(tmp_path):
-    certificates.ensure(tmp_path, ("catalog",))
+    certificates.ensure(tmp_path, {"catalog": ()})
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "catalog" / CERTIFICATE, tmp_path / "catalog" / KEY)
     with ThreadingHTTPServer(("127.0.0.1", 0), CatalogHandler) as server:
