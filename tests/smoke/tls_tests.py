@@ -91,12 +91,11 @@ def object_store(lab, authority):
 class TlsTests:
     """Tests of the fixture `lab`, which is up. They come before those of subclasses."""
 
-    @pytest.fixture(scope="class")
-    def other_authority(self, tmp_path_factory):
+    @pytest.fixture
+    def other_authority(self, tmp_path):
         """Certificate of an authority that the lab does not know."""
-        folder = tmp_path_factory.mktemp("other")
-        certificates.ensure(folder, {})
-        return str(folder / AUTHORITY)
+        certificates.ensure(tmp_path, {})
+        return str(tmp_path / AUTHORITY)
 
     def test_the_lineage_meets_the_contract(self, lab):
         verified = lab.lab("verify")
