@@ -27,8 +27,8 @@ from lineage.past.query import answer_as_of
 from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
 from lineage.store.as_of_queries import COMPACTED, NO_DATASET, UNKNOWN_NODE
+from lineage.store.compression import compress
 from lineage.store.graph_as_of import Compacted, FileRows, LogRows, State, export_as_of, snapshot_of_file
-from lineage.store.packed_answer import packed
 from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress
 from lineage.store.state_file import state_digest
 
@@ -68,7 +68,7 @@ def _main() -> None:
             found = export_as_of(log, given.at, reader, state)
         else:
             found = answer_as_of(log, given.at, reader, given.question, state)
-    sys.stdout.buffer.write(packed(canonical_json(found)))
+    sys.stdout.buffer.write(compress(canonical_json(found)))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compression of events in the log."""
+"""Compression of events in the log, and of answers about the past."""
 
 import zstandard
 
@@ -8,12 +8,12 @@ _MAGIC = zstandard.FRAME_HEADER
 
 
 def compress(data: bytes) -> bytes:
-    """Compress the JSON of one event."""
+    """Compress JSON text."""
     return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
 
 
 def decompress(body: bytes) -> bytes:
-    """Return the JSON of one event. It is not compressed in segments, nor in rows of schema 2 and before.
+    """Return the JSON text. That of an event is not compressed in segments, nor in rows of schema 2 and before.
 
     Raises:
         ValueError: the body is damaged.

@@ -6,17 +6,12 @@ from dataclasses import dataclass
 
 import zstandard
 
-_LEVEL = 1
-
-
-def packed(text: bytes) -> bytes:
-    """Return the text of an answer compressed."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(text)
+from lineage.store.compression import decompress
 
 
 @dataclass(frozen=True)
 class PackedAnswer:
-    """Text that `packed` compressed."""
+    """Text that `lineage.store.compression.compress` compressed."""
 
     body: bytes
 
@@ -28,7 +23,7 @@ class PackedAnswer:
     @property
     def text(self) -> bytes:
         """Return the text."""
-        return zstandard.ZstdDecompressor().decompress(self.body)
+        return decompress(self.body)
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """Yield the text in blocks of up to `size` bytes, each of which is decompressed when it is asked for."""

@@ -12,7 +12,8 @@ from lineage_events import dataset, event, originals
 from lineage.api.responses import packed_response
 from lineage.store import EventLog, as_of_queries
 from lineage.store.as_of_queries import AsOfQueries
-from lineage.store.packed_answer import PackedAnswer, packed
+from lineage.store.compression import compress
+from lineage.store.packed_answer import PackedAnswer
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_large_results_displace_older_ones(queries, monkeypatch):
 
 @given(st.binary(max_size=3000), st.integers(1, 1000))
 def test_packed_text_is_the_same_in_blocks(text, size):
-    answer = PackedAnswer(packed(text))
+    answer = PackedAnswer(compress(text))
     blocks = list(answer.blocks(size))
     assert b"".join(blocks) == answer.text == text
     assert answer.size == len(text)
@@ -98,7 +99,7 @@ def test_packed_text_is_the_same_in_blocks(text, size):
 @pytest.mark.parametrize("length", [0, 2**18, 2**18 + 1, 2**20])
 def test_responses_are_sent_in_blocks(length):
     text = bytes(number % 251 for number in range(length))
-    response = packed_response(PackedAnswer(packed(text)))
+    response = packed_response(PackedAnswer(compress(text)))
 
     async def sent():
         if length <= 2**18:
