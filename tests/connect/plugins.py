@@ -59,6 +59,17 @@ def archives() -> dict[str, Path]:
     return {kind: next(folder.glob(f"*-{kind}.zip")) for kind in (COMPONENT, OPENLINEAGE_CLIENT)}
 
 
+def release(url: str, repository: Path) -> None:
+    """Publish a release of the lineage plugin to a folder, as to a Maven repository. Raises CalledProcessError.
+
+    Its plugins are those of the profile `release`, which no lock has: Maven downloads them.
+    """
+    place = f"-DaltDeploymentRepository=test::{repository.as_uri()}"
+    goals = ("-Dmaven.test.skip=true", "-Prelease", f"-Drelease.url={url}", place, "deploy")
+    with tempfile.TemporaryDirectory() as temporary:
+        _build((LINEAGE,), Path(temporary), goals, "*.jar")
+
+
 def _built(name: str, modules: Sequence[str], goals: Sequence[str] = _GOALS, made: str = "**/*.jar") -> Path:
     sources = [PROJECT / REACTOR / "pom.xml"]
     for module in modules:
