@@ -56,8 +56,11 @@ PIPELINE_SETTINGS = (
 PIPELINE_CHECKS = (spark_executors.check,)
 """Checks of settings that no service declares."""
 
-WITHOUT_TLS = frozenset({"airflow", "marquez", "spark", "sparkHistory", "sparkMaster", "trino"})
+WITHOUT_TLS = frozenset({"airflow", "marquez", "sparkHistory", "sparkMaster", "trino"})
 """Settings whose services do not run with TLS, or were not tried; those of existing services begin with `external`."""
+
+VALUES_WITHOUT_TLS = (("spark", "cluster"),)
+"""Settings with values of which the same is true."""
 
 MAX_PORT = 65535
 
@@ -124,17 +127,19 @@ def _check_security(settings: Settings) -> None:
     """Raise SettingsError if TLS is wanted where it is not available."""
     if settings.security != TLS:
         return
-    if settings.target == "kubernetes":
-        raise SettingsError(
-            f"{NAME}:security is tls, which target kubernetes does not have: remove it, or set "
-            f"{NAME}:target to local or docker"
-        )
-    fields = type(settings).model_fields.items()
-    changed = {str(field.alias) for name, field in fields if getattr(settings, name) != field.default}
-    found = sorted(key for key in changed if key in WITHOUT_TLS or key.startswith("external"))
+    values = {
+        str(field.alias): (getattr(settings, name), field.default)
+        for name, field in type(settings).model_fields.items()
+    }
+    found = sorted(key for key, (value, default) in values.items() if value != default and not _has_tls(key, value))
     if found:
         names = ", ".join(f"{NAME}:{key}" for key in found)
         raise SettingsError(f"{NAME}:security is tls, which these settings cannot be combined with yet: {names}")
+
+
+def _has_tls(key: str, value: object) -> bool:
+    """Return whether a setting with a value that is not its default can be combined with TLS."""
+    return not (key in WITHOUT_TLS or (key, value) in VALUES_WITHOUT_TLS or key.startswith("external"))
 
 
 def certified_services(settings: Settings) -> tuple[str, ...]:

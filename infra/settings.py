@@ -88,8 +88,8 @@ class Settings(SettingsSection):
     )
     security: Literal["plain", "tls"] = Field(
         "plain",
-        description="plain: no encryption, on loopback; tls: on targets local and docker, TLS with a generated "
-        "authority, and in Kafka users with their own passwords and rights; fixed once created",
+        description="plain: no encryption, on loopback; tls: TLS with a generated authority, and in Kafka users with "
+        "their own passwords and rights; fixed once created",
     )
     preflight: Literal["strict", "warn"] = Field(
         "strict", description="strict: refuse to start with too little memory or disk; warn: print a warning only"

@@ -15,7 +15,7 @@ from infra.project import NAME, PROJECT
 
 SMOKE, SMOKE_DOCKER, CHAOS, BENCH, BENCH_DOCKER = "smoke", "docker-smoke", "chaos", "bench", "bench-docker"
 SMOKE_KUBERNETES, SMOKE_REDUCED, SMOKE_REPLAY = "kubernetes-smoke", "reduced-smoke", "replay-smoke"
-SMOKE_TLS, SMOKE_DOCKER_TLS = "tls-smoke", "docker-tls-smoke"
+SMOKE_TLS, SMOKE_DOCKER_TLS, SMOKE_KUBERNETES_TLS = "tls-smoke", "docker-tls-smoke", "kubernetes-tls-smoke"
 
 REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEvery": ""}
 """Profile that fits two cores on Kubernetes; `SMOKE_REDUCED` is the same lab as local processes."""
@@ -35,6 +35,14 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
     SMOKE_REPLAY: {**REDUCED, "portOffset": "19500", "forecast": "true", "lineageHistory": "true"},
     SMOKE_TLS: {**REDUCED, "security": "tls", "portOffset": "22500", "lineageHistory": "true", "forecast": "true"},
     SMOKE_DOCKER_TLS: {**REDUCED, "target": "docker", "security": "tls", "portOffset": "24000"},
+    SMOKE_KUBERNETES_TLS: {
+        **REDUCED,
+        "target": "kubernetes",
+        "kubernetesContext": "lineage-lab-ci",
+        "security": "tls",
+        "spark": "kubernetes",
+        "portOffset": "25500",
+    },
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},
     # No figure of the lifecycle benchmark is about Flink.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files in the folder of a lab's certificates (`infra.security.certificates`)."""
 
+from collections.abc import Iterable
+
 AUTHORITY = "ca.pem"
 """Certificate of the authority, which clients trust."""
 
@@ -12,3 +14,9 @@ STORE_PASSWORD = "changeit"
 
 CERTIFICATE, KEY, CHAIN, KEY_STORE = "public.crt", "private.key", "chain.pem", "keystore.p12"
 """Files in the folder of a service: certificate, key, both together, and both as PKCS 12."""
+
+
+def paths_of_services(services: Iterable[str]) -> list[str]:
+    """Return the paths, in the folder, of all files that services and their clients read."""
+    own = [f"{service}/{name}" for service in services for name in (CERTIFICATE, KEY, CHAIN, KEY_STORE)]
+    return [AUTHORITY, TRUST_STORE, *own]

@@ -28,6 +28,7 @@ from infra.security.certificate_files import (
     KEY_STORE,
     STORE_PASSWORD,
     TRUST_STORE,
+    paths_of_services,
 )
 
 AUTHORITY_VALID = timedelta(days=3650)
@@ -95,8 +96,7 @@ def files_of_services(folder: Path, services: Collection[str]) -> dict[str, byte
     Raises:
         OSError: one of them cannot be read.
     """
-    own = [f"{service}/{name}" for service in services for name in (CERTIFICATE, KEY, CHAIN, KEY_STORE)]
-    return {path: (folder / path).read_bytes() for path in (AUTHORITY, TRUST_STORE, *own)}
+    return {path: (folder / path).read_bytes() for path in paths_of_services(services)}
 
 
 def _make_authority(folder: Path, now: datetime) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from infra.catalog import certified_services, external_credentials, secret_files
 from infra.credentials import file_revision
-from infra.model import ExternalService, Lab, ProtectedService, Resource, Site
+from infra.model import ExternalService, Lab, ProtectedService, PublicImage, Resource, Service, Site, Task
 from infra.model.inputs import Inputs
 from infra.provider.inputs import CredentialsInputs, EnvironmentFileInputs
 from infra.services import tls
@@ -74,6 +74,11 @@ def resource_declaration(resource: Resource) -> ResourceDeclaration:
     needs = (CREDENTIALS, *resource.needs) if isinstance(resource, ExternalService) else resource.needs
     is_protected = isinstance(resource, ProtectedService)
     return ResourceDeclaration(resource.kind, resource.key, resource, needs, secret=is_protected)
+
+
+def reads_credentials(part: Service | Task, site: Site) -> bool:
+    """Return whether a part reads credentials or, in a lab with TLS, certificates: every client trusts them."""
+    return bool(part.secrets) or (site.tls and not isinstance(part.run, PublicImage))
 
 
 def secret_files_revision(settings: Settings) -> str | None:

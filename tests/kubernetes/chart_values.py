@@ -2,17 +2,19 @@
 """Values of the chart, rendered from the lab with fictitious images."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from infra.catalog import ENDPOINTS, LabSettings, build_lab
 from infra.project import PROJECT
+from infra.settings import TLS
 from infra.targets.kubernetes.chart import CHART
 from infra.targets.kubernetes.names import object_name
 from infra.targets.kubernetes.values import ValuesRenderer, chart_services
 from infra.user_files import UserFiles, read_user_files
 from tests.unit.infra.rendered_labs import DOCKER_LAUNCHER, image
-from tests.unit.infra.test_kubernetes_site import SITE
+from tests.unit.infra.rendered_values import SITE
 
 Values = dict[str, Any]
 
@@ -28,8 +30,12 @@ PROFILES = {
     ),
     "reduced": LabSettings(target="kubernetes", flink=False, spark="kubernetes", maintenance_every="", dashboard=True),
     "connect": LabSettings(target="kubernetes", profile="connect"),
+    "tls": LabSettings(target="kubernetes", security=TLS, kafka_brokers=3, spark="kubernetes", dashboard=True),
 }
-"""Settings of the rendered labs: every optional part; the dashboard, without Flink; Connect with what it needs."""
+"""Settings of the rendered labs: every optional part; the dashboard, without Flink; Connect with what it needs; TLS."""
+
+SECRET = "lab-with-certificates"
+"""Name of a Secret of the user, which a lab with TLS needs."""
 
 
 @cache
@@ -37,9 +43,13 @@ def rendered(profile: str) -> Values:
     """Return the values of a profile, as `lab render kubernetes` writes them. Do not change them."""
     settings, files = PROFILES[profile], UserFiles(flink=read_user_files(PROJECT).flink)
     services = chart_services(CHART, ENDPOINTS)
-    renderer = ValuesRenderer(SITE, DOCKER_LAUNCHER, image, settings, services, "0123456789ab")
-    resources = build_lab(SITE.for_clients_in_cluster(), settings, files).resources
-    return renderer.values(build_lab(SITE, settings, files), resources, setup=True)
+    site = replace(SITE, tls=settings.security == TLS)
+    renderer = ValuesRenderer(site, DOCKER_LAUNCHER, image, settings, services, "0123456789ab")
+    resources = build_lab(site.for_clients_in_cluster(), settings, files).resources
+    values = renderer.values(build_lab(site, settings, files), resources, setup=True)
+    if site.tls:
+        values["credentials"]["existingSecret"] = SECRET
+    return values
 
 
 def parts_of(values: Values) -> dict[str, Values]:

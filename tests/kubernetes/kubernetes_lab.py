@@ -12,10 +12,10 @@ from tests.stack_files import SMOKE_KUBERNETES
 
 
 class KubernetesLab(LabUnderTest):
-    """The stack of the Kubernetes tests."""
+    """A stack of the Kubernetes tests."""
 
-    def __init__(self) -> None:
-        super().__init__(SMOKE_KUBERNETES)
+    def __init__(self, stack: str = SMOKE_KUBERNETES) -> None:
+        super().__init__(stack)
         self.namespace = stack_namespace(self.stack, "")
         self.kubectl = Kubectl(self.namespace)
 

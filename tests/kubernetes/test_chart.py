@@ -3,6 +3,7 @@
 
 import base64
 import copy
+import re
 import signal
 import subprocess
 import time
@@ -12,8 +13,9 @@ import pytest
 from infra import credentials
 from infra.targets.container_paths import PROBE
 from infra.targets.kubernetes.names import COMPONENT_LABEL, CREDENTIALS_SECRET, INSTANCE_LABEL
+from infra.targets.kubernetes.secret_keys import secret_key
 from lineage.access.hosts import HOSTS_VARIABLE
-from tests.kubernetes.chart_values import PROFILES, parts_of, rendered
+from tests.kubernetes.chart_values import PROFILES, SECRET, parts_of, rendered
 from tests.kubernetes.helm import HelmError
 
 COMMAND = "bin/lab render kubernetes --into values.yaml"
@@ -242,7 +244,9 @@ def test_the_test_pod_checks_every_service_with_a_probe(helm, profile):
     checks = [line.strip() for line in script.splitlines() if line.strip().startswith("check ")]
     probes = {name: part["probe"] for name, part in parts_of(rendered(profile)).items() if "probe" in part}
     wanted = [
-        f"check {name} {probe['port']}" + (f" '{probe['path']}'" if probe["path"] else "")
+        f"check {name} {probe['port']}"
+        + (f" '{probe['path']}'" if probe["path"] else "")
+        + (" /run/lineage-lab/certificates/ca.pem" if "scheme" in probe else "")
         for name, probe in probes.items()
     ]
     assert sorted(checks) == sorted(wanted)
@@ -277,3 +281,45 @@ def test_the_exit_status_of_such_a_program_is_that_of_its_container(helm, tmp_pa
         part.replace("/etc/lineage-lab/start.sh", str(script)) for part in pod["spec"]["containers"][0]["command"]
     ]
     assert subprocess.run(command, check=False).returncode == status
+
+
+def secret_volumes(manifests):
+    """Return the volume of the credentials in the pods of every part, Spark's executors among them."""
+    templates = [pod["spec"] for pod in pods(manifests).values()]
+    templates += [test["spec"] for test in named(manifests, "Pod").values()]
+    return [one["secret"] for spec in templates for one in spec.get("volumes", ()) if one["name"] == "credentials"]
+
+
+def test_certificates_are_mounted_where_programs_read_them(helm):
+    values = rendered("tls")
+    volumes = secret_volumes(helm.template(values))
+    assert len(volumes) > 10
+    for volume in volumes:
+        assert volume["secretName"] == SECRET
+        paths = {item["path"]: item["key"] for item in volume["items"]}
+        assert paths.keys() == {"credentials.env", *values["credentials"]["certificates"]}
+        assert paths["certificates/kafka/chain.pem"] == secret_key("certificates/kafka/chain.pem")
+        assert all(re.fullmatch(r"[-._a-zA-Z0-9]+", key) for key in paths.values())
+
+
+def test_without_tls_the_whole_secret_is_mounted(helm):
+    assert not any("items" in volume for volume in secret_volumes(helm.template(rendered("full"))))
+
+
+def test_probes_of_services_with_a_certificate_are_encrypted(helm):
+    found = pods(helm.template(rendered("tls")))
+    schemes = {
+        name: container["readinessProbe"]["httpGet"].get("scheme")
+        for name, pod in found.items()
+        for container in pod["spec"]["containers"]
+        if "httpGet" in container.get("readinessProbe", {})
+    }
+    encrypted = {name for name, scheme in schemes.items() if scheme == "HTTPS"}
+    assert encrypted == {"iceberg-catalog", "lineage", "object-store", "schema-registry"}
+    assert "connect" in schemes
+
+
+def test_the_chart_makes_no_certificates_and_says_which_it_needs(helm):
+    message = r"credentials\.existingSecret: name a Secret with the certificates.*certificates__kafka__chain\.pem"
+    with pytest.raises(HelmError, match=message):
+        helm.template(changed("tls", credentials={"existingSecret": ""}))

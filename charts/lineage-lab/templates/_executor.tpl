@@ -32,8 +32,5 @@ spec:
           - {key: executor.sh, path: executor.sh}
     - name: files
       emptyDir: {sizeLimit: 16Mi}
-    - name: credentials
-      secret:
-        secretName: {{ include "lab.credentialsSecret" .root }}
-        defaultMode: 0440
+    {{- include "lab.credentialsVolume" .root | nindent 4 }}
 {{- end }}

@@ -135,16 +135,33 @@ starts it, with the signal's default action, which POSIX shells disable for thei
 - name: scratch
   emptyDir: {}
 {{- if or .part.secrets .part.needs }}
-- name: credentials
-  secret:
-    secretName: {{ include "lab.credentialsSecret" .root }}
-    defaultMode: 0440
+{{ include "lab.credentialsVolume" .root }}
 {{- end }}
 {{- if .part.needs }}
 - name: resources
   configMap:
     name: lineage-lab-resources
 {{- end }}
+{{- end }}
+
+{{/* Volume of the Secret with the credentials and, in a lab with TLS, the certificates. Argument: the root. */}}
+{{- define "lab.credentialsVolume" -}}
+- name: credentials
+  secret:
+    secretName: {{ include "lab.credentialsSecret" . }}
+    defaultMode: 0440
+    {{- with .Values.credentials.certificates }}
+    items:
+      - {key: credentials.env, path: credentials.env}
+      {{- range . }}
+      - {key: {{ include "lab.secretKey" . }}, path: {{ . | quote }}}
+      {{- end }}
+    {{- end }}
+{{- end }}
+
+{{/* Key of a file in the Secret, which must not contain `/`. Argument: the file's path. */}}
+{{- define "lab.secretKey" -}}
+{{ . | replace "/" "__" }}
 {{- end }}
 
 {{/* Init container that waits for what a part needs: all pods of a release start at once. Arguments: root, part. */}}
@@ -253,7 +270,7 @@ readinessProbe:
 
 {{- define "lab.probeAction" -}}
 {{- if .path -}}
-httpGet: {path: {{ .path | quote }}, port: {{ .port }}}
+httpGet: {path: {{ .path | quote }}, port: {{ .port }}{{ with .scheme }}, scheme: {{ . }}{{ end }}}
 {{- else -}}
 tcpSocket: {port: {{ .port }}}
 {{- end }}

@@ -34,10 +34,7 @@ spec:
     - name: resources
       configMap:
         name: lineage-lab-resources
-    - name: credentials
-      secret:
-        secretName: {{ include "lab.credentialsSecret" . }}
-        defaultMode: 0440
+    {{- include "lab.credentialsVolume" . | nindent 4 }}
     - name: scratch
       emptyDir: {}
 {{- end }}

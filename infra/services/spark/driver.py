@@ -18,7 +18,8 @@ from infra.services.spark.settings import (
     LOGGING,
     SparkSettings,
     driver_settings,
-    login_file,
+    login_files,
+    login_secrets,
     process_environment,
 )
 from infra.settings import Settings
@@ -44,8 +45,8 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
         needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets=_driver_secrets(site),
-        secret_files=_driver_login(driver, site),
+        secrets={**DRIVER_SECRETS, **login_secrets(site)},
+        secret_files=login_files(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
@@ -60,20 +61,11 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
         needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets=_driver_secrets(site),
-        secret_files=_driver_login(driver, site),
+        secrets={**DRIVER_SECRETS, **login_secrets(site)},
+        secret_files=login_files(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
     )
-
-
-def _driver_secrets(site: Site) -> dict[str, str]:
-    login = {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.SPARK]} if site.tls else {}
-    return {**DRIVER_SECRETS, **login}
-
-
-def _driver_login(driver: Driver, site: Site) -> dict[str, str]:
-    return {login_file(driver, site): kafka_access.login_text(kafka_access.SPARK)} if site.tls else {}
 
 
 def _driver_program(driver: Driver, settings: Settings) -> Python:

@@ -5,7 +5,13 @@ from infra import credentials
 from infra.errors import SettingsError
 from infra.model import Python, Site, Task
 from infra.services.spark.job import COMPONENT, PACKAGE, Driver
-from infra.services.spark.settings import SECRETS, SparkSettings, process_environment
+from infra.services.spark.settings import (
+    SECRETS,
+    SparkSettings,
+    login_files,
+    login_secrets,
+    process_environment,
+)
 from infra.settings import Settings
 
 MASTER = "k8s://https://kubernetes.default.svc"
@@ -82,5 +88,6 @@ def program(driver: Driver, site: Site, settings: Settings) -> Task | None:
         name=driver.program,
         run=Python(MODULE, environment="spark", components=(COMPONENT,), java=True),
         env={**process_environment(site), "AWS_REGION": credentials.S3_REGION},
-        secrets=SECRETS,
+        secrets={**SECRETS, **login_secrets(site)},
+        secret_files=login_files(driver, site),
     )

@@ -181,7 +181,7 @@ def _master_properties(driver: Driver, site: Site, master: str) -> Properties:
         "spark.master": master,
         "spark.executor.memory": f"{EXECUTOR_HEAP_MIB}m",
         "spark.executor.extraClassPath": site.class_path(COMPONENT),
-        "spark.executor.defaultJavaOptions": java_options(driver),
+        "spark.executor.defaultJavaOptions": java_options(driver, *_secure_options(driver, site)),
         **({"spark.cores.max": 1} if driver.streaming else {}),
     }
 
@@ -196,15 +196,26 @@ def _driver_jvm_properties(driver: Driver, site: Site) -> str:
     return java_options(
         driver,
         f"-Djava.io.tmpdir={site.scratch(driver.program)}",
-        *tls.java_options(site),
-        *((kafka_access.login_option(login_file(driver, site)),) if site.tls else ()),
+        *_secure_options(driver, site),
         f"-Dlog4j2.configurationFile={site.file(driver.program, LOGGING)}",
     )
 
 
-def login_file(driver: Driver, site: Site) -> str:
-    """Return the path of the file by which a driver logs in to a Kafka with TLS."""
-    return f"{site.scratch(driver.program)}/{kafka_access.LOGIN_FILE}"
+def _secure_options(driver: Driver, site: Site) -> tuple[str, ...]:
+    """Return the JVM options of a driver and its executors in a lab with TLS: authority and login."""
+    login = tuple(kafka_access.login_option(path) for path in login_files(driver, site))
+    return (*tls.java_options(site), *login)
+
+
+def login_files(driver: Driver, site: Site) -> dict[str, str]:
+    """Return the file by which a driver and its executors log in to a Kafka with TLS, by path; none without."""
+    path = f"{site.scratch(driver.program)}/{kafka_access.LOGIN_FILE}"
+    return {path: kafka_access.login_text(kafka_access.SPARK)} if site.tls else {}
+
+
+def login_secrets(site: Site) -> dict[str, str]:
+    """Return the credential that this file needs: variable -> credential."""
+    return {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.SPARK]} if site.tls else {}
 
 
 def _catalog_properties(site: Site) -> Properties:

@@ -10,7 +10,7 @@ from infra.model import Endpoint, Probe, PublicImage, Service, Task
 from infra.services import tls
 from infra.targets.container_limits import memory_limit_mib
 from infra.targets.container_paths import CREDENTIALS_FOLDER, FILES, PROBE, SCRATCH, USER, VOLUMES, host_name
-from infra.targets.declarations import definition_hash
+from infra.targets.declarations import definition_hash, reads_credentials
 from infra.targets.docker import names
 from infra.targets.docker.inputs import (
     ContainerInputs,
@@ -104,10 +104,6 @@ class ContainerRenderer:
             healthcheck=self._healthcheck(service) if service else None,
         )
 
-    def has_secrets(self, part: Service | Task) -> bool:
-        """Return whether a part reads credentials or, in a lab with TLS, certificates: every client trusts them."""
-        return bool(part.secrets) or (self.site.tls and not isinstance(part.run, PublicImage))
-
     def _volumes(self, part: Service | Task) -> list[VolumeMount]:
         """Return the mounts: anonymous volume for temporary files, named volume for data, read-only credentials."""
         data = names.volume_name(self.site.stack, part.name)
@@ -121,7 +117,7 @@ class ContainerRenderer:
             ),
             *(
                 [VolumeMount(container_path=CREDENTIALS_FOLDER, volume_name=credentials, read_only=True)]
-                if self.has_secrets(part)
+                if reads_credentials(part, self.site)
                 else []
             ),
         ]

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from infra.model.inputs import Inputs
 from infra.provider.preflight import Preflight
+from infra.targets.copied_credentials import CopiedCredentialsInputs
 
 
 class ContainerReadyInputs(Inputs):
@@ -30,28 +31,18 @@ class ContainerReadyInputs(Inputs):
     memory_mib: int
 
 
-class CredentialsVolumeInputs(Inputs):
-    """A volume and the credentials, with TLS also the certificates, that are copied to it.
+class CredentialsVolumeInputs(CopiedCredentialsInputs):
+    """A volume with a copy of the credentials and, with TLS, of the certificates.
 
     Attributes:
         volume: the volume's name.
-        path: path of the file on this machine.
         image: any image that the daemon has, for a temporary container that is never started.
         labels: labels of that container.
-        fingerprint: fingerprint of the credentials; a change copies them again.
-        revision: that of the user's files of credentials; a change copies them again, too.
-        certificates: folder of the lab's certificates on this machine; None without TLS.
-        certified: services that have one.
     """
 
     volume: str
-    path: str
     image: str
     labels: dict[str, str]
-    fingerprint: str
-    revision: str | None = None
-    certificates: str | None = None
-    certified: tuple[str, ...] | None = None
 
 
 class DockerHostInputs(Inputs):

@@ -19,6 +19,7 @@ from infra.targets.declarations import (
     credentials_declaration,
     definition_hash,
     environment_file,
+    reads_credentials,
     resource_declaration,
     secret_files_revision,
 )
@@ -191,7 +192,7 @@ class DockerTarget:
 
     def _container_declaration(self, part: Service | Task, key: str) -> ResourceDeclaration:
         has_data = isinstance(part, Service) and part.volumes
-        has_secrets = self.containers.has_secrets(part)
+        has_secrets = reads_credentials(part, self.site)
         needs = (
             *(HOST, NETWORK),
             *((image_key(part.name),) if isinstance(part.run, PublicImage) else ()),

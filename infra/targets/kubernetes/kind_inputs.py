@@ -5,6 +5,7 @@ from typing import Literal
 
 from infra.model.inputs import Inputs
 from infra.provider.preflight import Preflight
+from infra.targets.copied_credentials import CopiedCredentialsInputs
 
 
 class KubernetesClusterInputs(Inputs):
@@ -37,26 +38,20 @@ class KubernetesClusterInputs(Inputs):
     preflight: Preflight
 
 
-class CredentialsSecretInputs(Inputs):
-    """A Secret with a copy of the credentials file.
+class CredentialsSecretInputs(CopiedCredentialsInputs):
+    """A Secret with a copy of the credentials and, with TLS, of the certificates.
 
     Attributes:
         context: name of the kubeconfig context.
         namespace: namespace of the Secret.
         name: name of the Secret.
-        path: path of the file on this machine.
         labels: labels of the Secret.
-        fingerprint: fingerprint of the credentials; a change copies them again.
-        revision: that of the user's files of credentials; a change copies them again, too.
     """
 
     context: str
     namespace: str
     name: str
-    path: str
     labels: dict[str, str]
-    fingerprint: str
-    revision: str | None = None
 
 
 class Forward(Inputs):

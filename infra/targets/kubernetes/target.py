@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.catalog import build_lab, check_settings
+from infra.catalog import build_lab, certified_services, check_settings
 from infra.errors import SettingsError
 from infra.model import Endpoint, Lab, LaunchedJob, Part, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
@@ -19,6 +19,7 @@ from infra.targets.declarations import (
     ResourceDeclaration,
     credentials_declaration,
     environment_file,
+    reads_credentials,
     resource_declaration,
     secret_files_revision,
 )
@@ -91,7 +92,7 @@ class KubernetesTarget:
         values = self.renderer.values(lab, self.lab_in_cluster().resources, setup=False)
         base = (
             self._cluster_declaration(lab),
-            *self._credentials_declarations(),
+            *self._credentials_declarations(lab),
             self._port_forward_declaration(lab),
             self._release_declaration(values),
         )
@@ -122,8 +123,9 @@ class KubernetesTarget:
         )
         return ResourceDeclaration("KubernetesCluster", CLUSTER, inputs, ())
 
-    def _credentials_declarations(self) -> tuple[ResourceDeclaration, ...]:
+    def _credentials_declarations(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return the file on this machine and its copy in the namespace."""
+        certified = certified_services(self.settings) if self.site.tls else None
         secret = CredentialsSecretInputs(
             **self._place,
             name=names.CREDENTIALS_SECRET,
@@ -131,11 +133,21 @@ class KubernetesTarget:
             labels=stack_labels(self.site.stack),
             fingerprint=SET_BY_ENGINE,
             revision=secret_files_revision(self.settings),
+            certificates=self.site.client_certificates if self.site.tls else None,
+            certified=certified,
         )
+        hosts = {service: self._hosts(lab.service(service)) for service in certified or ()}
         return (
-            credentials_declaration(self._credentials_file, self.settings, (CLUSTER,), self.site),
+            credentials_declaration(self._credentials_file, self.settings, (CLUSTER,), self.site, hosts),
             ResourceDeclaration("CredentialsSecret", CREDENTIALS_SECRET, secret, (CREDENTIALS,), secret=True),
         )
+
+    def _hosts(self, service: Service) -> tuple[str, ...]:
+        """Return the names of a service in its certificate: also those for clients in other namespaces."""
+        name, namespace = host_name(service.name), self.namespace
+        replicas = [self.site.replica_host(service.name, replica) for replica in range(service.replicas)]
+        each = replicas if service.replica_files else ()
+        return (name, f"{name}.{namespace}", f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", *each)
 
     def _port_forward_declaration(self, lab: Lab) -> ResourceDeclaration:
         inputs = PortForwardInputs(**self._place, root=str(self.root), forwards=self._forwards(lab))
@@ -194,7 +206,7 @@ class KubernetesTarget:
             may_exit=service.restart == "on_failure",
         )
         needs = (RELEASE, PORT_FORWARD, CREDENTIALS, *service.needs)
-        return ResourceDeclaration("Workload", service.key, inputs, needs, secret=bool(service.secrets))
+        return ResourceDeclaration("Workload", service.key, inputs, needs, secret=reads_credentials(service, self.site))
 
 
 def _definitions(values: dict[str, Any]) -> dict[str, str]:

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from infra import credentials
-from infra.catalog import external_credentials, secret_files
+from infra.catalog import certified_services, external_credentials, secret_files
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
-from infra.targets.declarations import SET_BY_ENGINE, definition_hash
+from infra.targets.declarations import SET_BY_ENGINE, definition_hash, reads_credentials
 from infra.targets.kubernetes.in_cluster import resource_entries, setup_part
 from infra.targets.kubernetes.script import start_script
+from infra.targets.kubernetes.secret_keys import certificate_paths
 from infra.targets.kubernetes.site import KubernetesSite
 from infra.targets.launch_script import Launcher
 
@@ -72,12 +73,20 @@ class ValuesRenderer:
         }
 
     def _credentials(self, lab: Lab) -> dict[str, Any]:
-        """Return the credentials that the chart generates for the parts of the lab, and those that the user gives."""
+        """Return the credentials that the chart generates for the parts of the lab, and those that the user gives.
+
+        With TLS, `certificates` are the files that the Secret has beside the credentials.
+        """
         given = {*external_credentials(self.settings), *secret_files(self.settings)}
         used = {credential for service in lab.services for credential in service.secrets.values()}
         used |= {credential for task in lab.tasks for credential in task.secrets.values()}
         generated = {name: PASSWORD_LENGTH for name in credentials.NAMES if name in used - given}
-        return {"names": generated, **({"given": sorted(given)} if given else {})}
+        certified = certificate_paths(certified_services(self.settings)) if self.site.tls else ()
+        return {
+            "names": generated,
+            **({"given": sorted(given)} if given else {}),
+            **({"certificates": certified} if certified else {}),
+        }
 
     def service(self, service: Service) -> dict[str, Any]:
         """Return the values of a service; `definition` is a hash of those that its pods are made from."""
@@ -110,7 +119,7 @@ class ValuesRenderer:
             "image": part.run.reference if isinstance(part.run, PublicImage) else self.image(part),
             "script": start_script(part, self.launcher),
             "files": dict(part.files),
-            "secrets": bool(part.secrets),
+            "secrets": reads_credentials(part, self.site),
             "stopSeconds": part.stop_seconds,
             "needs": list(part.needs),
             **({"executor": {"script": start_script(part.executor, self.launcher)}} if part.executor else {}),
@@ -122,7 +131,9 @@ class ValuesRenderer:
 
     def _probe(self, service: Service, probe: Probe) -> dict[str, Any]:
         port = self.site.listen(service.name, probe.endpoint).port
-        return {"port": port, "path": probe.path, "seconds": startup_seconds(service)}
+        is_encrypted = self.site.address(service.name, probe.endpoint).scheme == "https"
+        scheme = {"scheme": "HTTPS"} if probe.path and is_encrypted else {}
+        return {"port": port, "path": probe.path, **scheme, "seconds": startup_seconds(service)}
 
     def _setup(self, lab: Lab, resources: tuple[Resource, ...], enabled: bool) -> dict[str, Any]:
         part = setup_part()

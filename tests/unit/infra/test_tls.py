@@ -26,6 +26,7 @@ from tests.unit.infra.rendered_labs import (
     docker_target,
     local_resources,
 )
+from tests.unit.infra.rendered_values import kubernetes_resources
 
 SITE = replace(LOCAL_SITE, tls=True)
 CERTIFIED = {"iceberg_catalog", "kafka", "lineage", "object_store", "postgres", "schema_registry"}
@@ -154,13 +155,9 @@ def test_settings_without_tls_are_named(more, named):
         check_settings(settings(**more))
 
 
-def test_kubernetes_is_refused():
-    with pytest.raises(SettingsError, match="security is tls, which target kubernetes does not have"):
-        check_settings(settings(target="kubernetes"))
-
-
 def test_tls_with_the_defaults_is_accepted():
-    check_settings(settings())
+    for target in ("local", "docker", "kubernetes"):
+        check_settings(settings(target=target))
     check_settings(settings(lineage_history=True, forecast=True, dbt=True, dashboard=True))
 
 
@@ -223,3 +220,67 @@ def test_probes_of_containers_check_the_certificate():
     for name in ("iceberg_catalog", "lineage", "object_store", "schema_registry"):
         (_, probe, host, _, path, trusted) = DOCKER[f"container/{name}"].inputs.healthcheck.tests
         assert (probe, host, path[0], trusted) == (PROBE, "127.0.0.1", "/", authority), name
+
+
+KUBERNETES = kubernetes_resources(
+    LabSettings(target="kubernetes", security=TLS, port_offset=OFFSET, kafka_brokers=3, spark="kubernetes"), tls=True
+)
+
+
+def test_pods_have_certificates_for_their_names_in_the_cluster():
+    hosts = KUBERNETES["credentials"].inputs.hosts
+    assert hosts["object_store"] == (
+        "object-store",
+        "object-store.lineage-lab-dev",
+        "object-store.lineage-lab-dev.svc",
+        "object-store.lineage-lab-dev.svc.cluster.local",
+    )
+    assert hosts["kafka"][4:] == ("kafka-0.kafka-pods", "kafka-1.kafka-pods", "kafka-2.kafka-pods")
+    assert set(hosts) == CERTIFIED
+
+
+def test_the_secret_has_the_certificates_and_not_the_key_of_the_authority():
+    inputs = KUBERNETES["credentials/secret"].inputs
+    assert inputs.certificates == str(CHECKOUT / ".lab" / "dev" / "certificates")
+    assert set(inputs.certified) == CERTIFIED
+    files = KUBERNETES["release"].inputs.values["credentials"]["certificates"]
+    assert {"certificates/ca.pem", "certificates/ca.p12", "certificates/kafka/private.key"} < set(files)
+    assert not [file for file in files if "ca.key" in file]
+
+
+def test_every_pod_restarts_with_a_new_certificate():
+    workloads = {key: found for key, found in KUBERNETES.items() if found.kind == "Workload"}
+    assert len(workloads) > 8
+    assert {key for key, found in workloads.items() if not found.secret} == set()
+    values = KUBERNETES["release"].inputs.values
+    for part in (*values["jobs"].values(), *values["tasks"].values(), values["kafka"], values["shop"]):
+        assert part["secrets"] is True, part["name"]
+
+
+def test_all_listeners_of_several_brokers_demand_a_login():
+    for files in KUBERNETES["release"].inputs.values["kafka"]["replicaFiles"]:
+        assert "listener.security.protocol.map=INSIDE:SASL_SSL,OUTSIDE:SASL_SSL,CONTROLLER:SASL_SSL\n" in files[CONFIG]
+
+
+def test_clients_of_pods_are_outside_and_those_in_the_cluster_have_its_paths():
+    authority = str(CHECKOUT / ".lab" / "dev" / "certificates" / "ca.pem")
+    assert KUBERNETES["lab.env"].inputs.values["LAB_CA_FILE"] == authority
+    for key, found in KUBERNETES.items():
+        if found.kind in {"Topic", "KafkaAcls", "Database", "Table"}:
+            assert found.inputs.authority == authority, key
+    entries = KUBERNETES["release"].inputs.values["setup"]["resources"]
+    inside = {entry["inputs"]["authority"] for entry in entries if "authority" in entry["inputs"]}
+    assert inside == {"/run/lineage-lab/certificates/ca.pem"}
+
+
+def test_executors_log_in_to_kafka_as_their_drivers_do():
+    job = KUBERNETES["release"].inputs.values["jobs"]["orders_etl"]
+    for script in (job["script"], job["executor"]["script"]):
+        assert "/tmp/kafka.jaas" in script
+        assert 'username="spark"' in script
+        assert "KAFKA_SPARK_PASSWORD" in script
+    (options,) = [
+        line for line in job["files"]["spark.properties"].splitlines() if line.startswith("spark.executor.defaultJava")
+    ]
+    assert "-Djavax.net.ssl.trustStore=/run/lineage-lab/certificates/ca.p12" in options
+    assert "-Djava.security.auth.login.config=/tmp/kafka.jaas" in options

@@ -7,19 +7,16 @@ daemon that shares no folder with this machine.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from docker import DockerClient
 from docker.errors import NotFound
 from docker.models.containers import Container
 
-from infra import credentials
 from infra.errors import LabError
-from infra.project import CERTIFICATES_FOLDER
 from infra.provider.kind import Kind, OperationContext, ReadResult
-from infra.security import certificates
 from infra.targets.container_paths import CREDENTIALS_FOLDER, CREDENTIALS_NAME
+from infra.targets.credential_files import credential_files, fingerprint
 from infra.targets.docker.engine import docker_errors, read_files, shared_client
 from infra.targets.docker.file_archive import file_archive
 from infra.targets.docker.kind_inputs import CredentialsVolumeInputs
@@ -36,7 +33,7 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
     replace_on = frozenset({"volume"})
 
     def create(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> dict[str, Any]:
-        archive = file_archive(_files(inputs))
+        archive = file_archive(credential_files(inputs))
         with _temporary_container(inputs) as container, docker_errors(f"write to volume {inputs.volume}"):
             container.put_archive(CREDENTIALS_FOLDER, archive)
         return {}
@@ -50,11 +47,7 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
             found = read_files(container, CREDENTIALS_FOLDER)
         if CREDENTIALS_NAME not in found:
             return None
-        fingerprint = credentials.fingerprint(credentials.parse(found[CREDENTIALS_NAME].decode()))
-        if inputs.certificates is not None:
-            kept = {path.removeprefix(f"{CERTIFICATES_FOLDER}/"): content for path, content in found.items()}
-            fingerprint += certificates.fingerprint_of(kept, inputs.certified or ())
-        return ReadResult(inputs) if fingerprint == inputs.fingerprint else None
+        return ReadResult(inputs) if fingerprint(inputs, found) == inputs.fingerprint else None
 
     def update(
         self, old: CredentialsVolumeInputs, new: CredentialsVolumeInputs, call: OperationContext
@@ -63,22 +56,6 @@ class CredentialsVolumeKind(Kind[CredentialsVolumeInputs]):
 
     def delete(self, inputs: CredentialsVolumeInputs, call: OperationContext) -> None:
         """Do nothing: the credentials are removed with the volume."""
-
-
-def _files(inputs: CredentialsVolumeInputs) -> dict[str, bytes]:
-    """Return the files of the volume by path.
-
-    Raises:
-        LabError: a certificate cannot be read.
-    """
-    found = {CREDENTIALS_NAME: credentials.render(credentials.read(Path(inputs.path))).encode()}
-    if inputs.certificates is None:
-        return found
-    try:
-        files = certificates.files_of_services(Path(inputs.certificates), inputs.certified or ())
-    except OSError as error:
-        raise LabError(f"cannot read the lab's certificates: {error}; `bin/lab up` makes missing ones") from error
-    return found | {f"{CERTIFICATES_FOLDER}/{path}": content for path, content in files.items()}
 
 
 def _volume_exists(client: DockerClient, volume: str) -> bool:

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`labkit:index:CredentialsSecret`: the stack's credentials in a Secret that pods mount.
+"""`labkit:index:CredentialsSecret`: the stack's credentials and certificates in a Secret that pods mount.
 
 They are in no environment, argument or value of the chart and not in Pulumi's state.
 """
 
 import base64
 import binascii
-from pathlib import Path
 from typing import Any
 
-from infra import credentials
 from infra.provider.kind import Kind, OperationContext, ReadResult
-from infra.targets.container_paths import CREDENTIALS_NAME
+from infra.targets.credential_files import credential_files, fingerprint
 from infra.targets.kubernetes.client import KubernetesObject, shared_cluster
 from infra.targets.kubernetes.kind_inputs import CredentialsSecretInputs
 from infra.targets.kubernetes.objects import SECRETS
+from infra.targets.kubernetes.secret_keys import secret_key, secret_paths
 
 
 class CredentialsSecretKind(Kind[CredentialsSecretInputs]):
-    """Copies the credentials file to a Secret."""
+    """Copies the credentials to a Secret; with TLS the certificates, too, but not the key of the authority."""
 
     name = "CredentialsSecret"
     inputs = CredentialsSecretInputs
@@ -38,7 +37,7 @@ class CredentialsSecretKind(Kind[CredentialsSecretInputs]):
         found = shared_cluster(inputs.context).find(SECRETS, inputs.namespace, inputs.name)
         if found is None:
             return None
-        same = credentials.fingerprint(credentials.parse(_content(found))) == inputs.fingerprint
+        same = fingerprint(inputs, _files(found, inputs)) == inputs.fingerprint
         return ReadResult(inputs) if same else None
 
     def update(
@@ -51,20 +50,25 @@ class CredentialsSecretKind(Kind[CredentialsSecretInputs]):
 
 
 def _secret(inputs: CredentialsSecretInputs) -> KubernetesObject:
-    text = credentials.render(credentials.read(Path(inputs.path)))
+    """Return the Secret; the chart mounts its keys at the paths that they stand for."""
+    data = {secret_key(path): base64.b64encode(content).decode() for path, content in credential_files(inputs).items()}
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": inputs.name, "labels": inputs.labels},
         "type": "Opaque",
-        "data": {CREDENTIALS_NAME: base64.b64encode(text.encode()).decode()},
+        "data": data,
     }
 
 
-def _content(secret: KubernetesObject) -> str:
-    """Return the credentials file in a Secret; empty if somebody has damaged it."""
-    encoded = (secret.get("data") or {}).get(CREDENTIALS_NAME, "")
+def _files(secret: KubernetesObject, inputs: CredentialsSecretInputs) -> dict[str, bytes]:
+    """Return the files in a Secret by path; those that somebody has damaged are empty."""
+    data = secret.get("data") or {}
+    return {path: _decoded(data.get(secret_key(path), "")) for path in secret_paths(inputs.certified or ())}
+
+
+def _decoded(text: str) -> bytes:
     try:
-        return base64.b64decode(encoded).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
+        return base64.b64decode(text)
+    except binascii.Error:
+        return b""

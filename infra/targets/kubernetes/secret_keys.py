@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files in the Secret of the credentials, which the chart mounts at `CREDENTIALS_FOLDER`."""
+
+from collections.abc import Iterable
+
+from infra.project import CERTIFICATES_FOLDER
+from infra.security.certificate_files import paths_of_services
+from infra.targets.container_paths import CREDENTIALS_NAME
+
+
+def certificate_paths(certified: Iterable[str]) -> list[str]:
+    """Return the paths of the certificates of services, and of the authority."""
+    return [f"{CERTIFICATES_FOLDER}/{path}" for path in paths_of_services(certified)]
+
+
+def secret_paths(certified: Iterable[str]) -> list[str]:
+    """Return the paths of all files; without certified services, of the credentials alone."""
+    services = tuple(certified)
+    return [CREDENTIALS_NAME, *(certificate_paths(services) if services else ())]
+
+
+def secret_key(path: str) -> str:
+    """Return the key of a file, which must not contain `/`; the chart does the same (`lab.secretKey`)."""
+    return path.replace("/", "__")
