@@ -7,6 +7,7 @@ import dev.lineagelab.connect.cluster.JmxConnectCluster;
 import dev.lineagelab.connect.events.RunEvent;
 import dev.lineagelab.connect.metrics.ConnectMetrics;
 import dev.lineagelab.connect.metrics.RecordCounts;
+import dev.lineagelab.connect.metrics.WorkerTasks;
 import dev.lineagelab.connect.registry.ServiceLookups;
 import dev.lineagelab.connect.settings.PluginSettings;
 import dev.lineagelab.connect.state.SharedState;
@@ -47,6 +48,7 @@ final class LineageAgent {
   private final Set<String> recreated = new TreeSet<>();
   private final Set<String> failing = new TreeSet<>();
   private final Object lock = new Object();
+  private WorkerTasks tasks;
   private long countsSavedAt;
   private long polledAt;
   private boolean isClosed;
@@ -77,6 +79,7 @@ final class LineageAgent {
       }
       readState(now);
       saveObservations();
+      tasks = null;
       saveCounts(snapshots.keySet(), now);
       recreated.addAll(cluster.takeRecreated());
       snapshots.forEach((name, snapshot) -> isolated(name, () -> track(name, snapshot, now)));
@@ -149,16 +152,22 @@ final class LineageAgent {
     countsSavedAt = now;
     final Map<String, RecordCounts> counts = new TreeMap<>();
     for (final String connector : connectors) {
-      final RecordCounts own = ownCounts(connector);
-      if (!own.equals(RecordCounts.NONE) && !trackers.containsKey(connector)) {
-        counts.put(connector, own);
+      if (!trackers.containsKey(connector)) {
+        final RecordCounts own = ownCounts(connector);
+        if (!own.equals(RecordCounts.NONE)) {
+          counts.put(connector, own);
+        }
       }
     }
     state.saveCounts(counts, now);
   }
 
   private RecordCounts ownCounts(final String connector) {
-    ConnectMetrics.counts(connector)
+    if (tasks == null) {
+      tasks = ConnectMetrics.tasks();
+    }
+    tasks
+        .counts(connector)
         .forEach((task, counts) -> totals.update(new TaskId(connector, task), counts));
     return totals.total(connector);
   }
@@ -268,6 +277,7 @@ final class LineageAgent {
       }
       isClosed = true;
       saveObservations();
+      tasks = null;
       trackers.forEach(
           (name, tracker) -> isolated(name, () -> send(tracker.flush(() -> allCounts(name), now))));
       lookups.close();

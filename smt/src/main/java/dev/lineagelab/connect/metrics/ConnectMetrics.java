@@ -3,10 +3,12 @@ package dev.lineagelab.connect.metrics;
 
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 import javax.management.AttributeNotFoundException;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -17,6 +19,8 @@ import org.apache.kafka.common.utils.Sanitizer;
 /** JMX metrics that Connect publishes for the connectors and tasks on this worker. */
 public final class ConnectMetrics {
   private static final String DOMAIN = "kafka.connect:type=";
+
+  private static final ObjectName ALL_TASKS = objectName(DOMAIN + "connector-task-metrics,*");
 
   private ConnectMetrics() {}
 
@@ -46,15 +50,15 @@ public final class ConnectMetrics {
     return server().isRegistered(name("sink-task-metrics", connector, ",task=" + task));
   }
 
-  /** Counts of a connector's tasks on this worker, by task number. */
-  public static Map<Integer, RecordCounts> counts(final String connector) {
-    final Map<Integer, RecordCounts> found = new TreeMap<>();
-    for (final ObjectName task :
-        server().queryNames(name("connector-task-metrics", connector, ",task=*"), null)) {
-      final int number = Integer.parseInt(task.getKeyProperty("task"));
-      counts(connector, number).ifPresent(counts -> found.put(number, counts));
+  /** Tasks on this worker, of all connectors: a query takes time for each metric of the process. */
+  public static WorkerTasks tasks() {
+    final Map<String, Set<Integer>> found = new HashMap<>();
+    for (final ObjectName task : server().queryNames(ALL_TASKS, null)) {
+      found
+          .computeIfAbsent(task.getKeyProperty("connector"), connector -> new TreeSet<>())
+          .add(Integer.parseInt(task.getKeyProperty("task")));
     }
-    return found;
+    return new WorkerTasks(found);
   }
 
   /** Counts of a task since its start; empty if it is not on this worker. */
@@ -104,11 +108,19 @@ public final class ConnectMetrics {
   }
 
   private static ObjectName name(final String type, final String connector, final String suffix) {
+    return objectName(DOMAIN + type + ",connector=" + sanitized(connector) + suffix);
+  }
+
+  /** A connector's name as Connect writes it in JMX. */
+  static String sanitized(final String connector) {
+    return Sanitizer.jmxSanitize(connector);
+  }
+
+  private static ObjectName objectName(final String text) {
     try {
-      return new ObjectName(
-          DOMAIN + type + ",connector=" + Sanitizer.jmxSanitize(connector) + suffix);
+      return new ObjectName(text);
     } catch (final JMException e) {
-      throw new IllegalStateException("invalid JMX name for connector " + connector, e);
+      throw new IllegalStateException("invalid JMX name " + text, e);
     }
   }
 

@@ -21,38 +21,44 @@ public final class RecordTotals {
 
   private static final Entry EMPTY = new Entry(RecordCounts.NONE, RecordCounts.NONE, null);
 
-  private final Map<TaskId, Entry> entries = new HashMap<>();
+  private final Map<String, Map<Integer, Entry>> entries = new HashMap<>();
 
   /** Set the counts that Connect publishes for a task; counts that fall show a restart. */
   public synchronized void update(final TaskId task, final RecordCounts counts) {
-    final Entry known = entries.getOrDefault(task, EMPTY);
+    final Entry known = entry(task);
     final RecordCounts current = known.current();
     if (counts.equals(known.closed())) {
       return;
     }
     final boolean isRestarted =
         counts.read() < current.read() || counts.written() < current.written();
-    entries.put(
-        task, new Entry(counts, isRestarted ? known.before().plus(current) : known.before(), null));
+    put(task, new Entry(counts, isRestarted ? known.before().plus(current) : known.before(), null));
   }
 
   /** Set the final counts of a task that closes. */
   public synchronized void closeTask(final TaskId task, final RecordCounts counts) {
     update(task, counts);
-    final Entry ended = entries.getOrDefault(task, EMPTY);
-    entries.put(task, new Entry(RecordCounts.NONE, ended.before().plus(ended.current()), counts));
+    final Entry ended = entry(task);
+    put(task, new Entry(RecordCounts.NONE, ended.before().plus(ended.current()), counts));
   }
 
   /** Records of a connector since this worker started. Never decreases. */
   public synchronized RecordCounts total(final String connector) {
-    return entries.entrySet().stream()
-        .filter(entry -> entry.getKey().connector().equals(connector))
-        .map(entry -> entry.getValue().before().plus(entry.getValue().current()))
+    return entries.getOrDefault(connector, Map.of()).values().stream()
+        .map(entry -> entry.before().plus(entry.current()))
         .reduce(RecordCounts.NONE, RecordCounts::plus);
   }
 
   /** Remove all counts of a connector. */
   public synchronized void remove(final String connector) {
-    entries.keySet().removeIf(task -> task.connector().equals(connector));
+    entries.remove(connector);
+  }
+
+  private Entry entry(final TaskId task) {
+    return entries.getOrDefault(task.connector(), Map.of()).getOrDefault(task.task(), EMPTY);
+  }
+
+  private void put(final TaskId task, final Entry entry) {
+    entries.computeIfAbsent(task.connector(), name -> new HashMap<>()).put(task.task(), entry);
   }
 }

@@ -25,11 +25,16 @@ public final class TaskObservations {
   /** Maximum number of observations of a topic between two polls of the agent. */
   private static final int MAX_PENDING = 16;
 
+  private static final String NO_CONNECTOR = "";
+
   private record Key(String connector, String topic) {}
 
   private final Map<Key, Deque<TaskObservation>> pending = new LinkedHashMap<>();
   private final Map<String, ConnectorType> types = new ConcurrentHashMap<>();
-  private final Set<TaskObserver> active = ConcurrentHashMap.newKeySet();
+
+  /** Transforms by connector; those that were configured outside of a task have none. */
+  private final Map<String, Set<TaskObserver>> active = new ConcurrentHashMap<>();
+
   private final Map<String, Map<String, String>> lastOptions = new ConcurrentHashMap<>();
   private final RecordTotals totals;
   private final AtomicInteger generation = new AtomicInteger();
@@ -43,7 +48,13 @@ public final class TaskObservations {
   /** Register the transform of the calling thread's task, which was configured just now. */
   public TaskObserver register(final Map<String, String> options) {
     final TaskObserver observer = new TaskObserver(this, options, TaskId.current().orElse(null));
-    active.add(observer);
+    active.compute(
+        connectorOf(observer),
+        (name, present) -> {
+          final Set<TaskObserver> all = present == null ? ConcurrentHashMap.newKeySet() : present;
+          all.add(observer);
+          return all;
+        });
     generation.incrementAndGet();
     signal();
     return observer;
@@ -51,9 +62,12 @@ public final class TaskObservations {
 
   /** Unregister a closed transform. Connect still publishes the task's counts at this point. */
   public void unregister(final TaskObserver observer) {
-    if (!active.remove(observer)) {
+    final String connector = connectorOf(observer);
+    final Set<TaskObserver> others = active.get(connector);
+    if (others == null || !others.remove(observer)) {
       return;
     }
+    active.computeIfPresent(connector, (name, left) -> left.isEmpty() ? null : left);
     generation.incrementAndGet();
     observer
         .task()
@@ -78,7 +92,7 @@ public final class TaskObservations {
    */
   boolean isObserving(final TaskObserver observer, final ConnectorType type) {
     final Comparator<TaskObserver> place = Comparator.comparingLong(TaskObserver::number);
-    return active.stream()
+    return active(connectorOf(observer)).stream()
         .filter(other -> other.task().isPresent() && other.task().equals(observer.task()))
         .min(
             Comparator.comparing(TaskObserver::hasPredicate)
@@ -139,17 +153,14 @@ public final class TaskObservations {
 
   /** Connectors with an active transform on this worker. */
   public Set<String> connectors() {
-    final Set<String> names = new TreeSet<>();
-    active.forEach(observer -> observer.task().ifPresent(task -> names.add(task.connector())));
+    final Set<String> names = new TreeSet<>(active.keySet());
+    names.remove(NO_CONNECTOR);
     return names;
   }
 
   /** Options of the connector's latest transform on this worker; empty if it never had one. */
   public Optional<Map<String, String>> options(final String connector) {
-    return active.stream()
-        .filter(
-            observer ->
-                observer.task().filter(task -> task.connector().equals(connector)).isPresent())
+    return active(connector).stream()
         .max(Comparator.comparingLong(TaskObserver::configuredAt))
         .map(TaskObserver::options)
         .or(() -> Optional.ofNullable(lastOptions.get(connector)));
@@ -163,15 +174,25 @@ public final class TaskObservations {
   /** Numbers of the tasks with an active transform on this worker, by connector. */
   public Map<String, Set<Integer>> tasks() {
     final Map<String, Set<Integer>> tasks = new HashMap<>();
-    active.forEach(
-        observer ->
-            observer
-                .task()
-                .ifPresent(
-                    task ->
-                        tasks
-                            .computeIfAbsent(task.connector(), name -> new TreeSet<>())
-                            .add(task.task())));
+    for (final Set<TaskObserver> observers : active.values()) {
+      for (final TaskObserver observer : observers) {
+        observer
+            .task()
+            .ifPresent(
+                task ->
+                    tasks
+                        .computeIfAbsent(task.connector(), name -> new TreeSet<>())
+                        .add(task.task()));
+      }
+    }
     return new TreeMap<>(tasks);
+  }
+
+  private Set<TaskObserver> active(final String connector) {
+    return active.getOrDefault(connector, Set.of());
+  }
+
+  private static String connectorOf(final TaskObserver observer) {
+    return observer.task().map(TaskId::connector).orElse(NO_CONNECTOR);
   }
 }
