@@ -24,7 +24,7 @@ from infra.cli.foreground import run_in_foreground
 from infra.cli.stack_file import has_tls, stack_place, stack_target
 from infra.errors import Interrupted, LabError
 from infra.project import CERTIFICATES_FOLDER, CREDENTIALS_FILE, NAME, PROJECT, PULUMI_STATE, STATE, stack_root
-from infra.security.certificate_files import AUTHORITY
+from infra.security.certificate_files import AUTHORITY, trusting_environment
 from infra.security.kafka_login import admin_settings
 from infra.targets.checkpoint import Resource, checkpoint_file, recorded_resources, stack_outputs
 from infra.targets.deployed import SUPERVISOR_TYPE, deployed_target
@@ -223,7 +223,7 @@ class Stack:
         """Return the variables by which Pulumi's plugin trusts the services of a lab with TLS; empty without."""
         if not self.authority.exists() and not has_tls(self.name):
             return {}
-        return {AUTHORITY_VARIABLE: str(self.authority), "AWS_CA_BUNDLE": str(self.authority)}
+        return trusting_environment(str(self.authority))
 
     def _trust_authority(self) -> None:
         """Make the clients of this process trust the services of a lab with TLS."""

@@ -3,6 +3,8 @@
 
 from collections.abc import Iterable
 
+from lineage.checks.authorities import AUTHORITY_VARIABLE
+
 AUTHORITY = "ca.pem"
 """Certificate of the authority, which clients trust."""
 
@@ -20,3 +22,8 @@ def paths_of_services(services: Iterable[str]) -> list[str]:
     """Return the paths, in the folder, of all files that services and their clients read."""
     own = [f"{service}/{name}" for service in services for name in (CERTIFICATE, KEY, CHAIN, KEY_STORE)]
     return [AUTHORITY, TRUST_STORE, *own]
+
+
+def trusting_environment(authority: str) -> dict[str, str]:
+    """Return the variables by which the provider's clients trust the authority whose certificate is in a file."""
+    return {AUTHORITY_VARIABLE: authority, "AWS_CA_BUNDLE": authority}

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from infra.model import LaunchedJob, Python, Resource, Task
 from infra.provider.kinds import MODULES
+from infra.security.certificate_files import trusting_environment
 
 PROGRAM = "infra.provider.in_cluster"
 
@@ -15,11 +16,15 @@ RESOURCES_FOLDER = "/etc/lineage-lab-resources"
 NAME = "setup"
 
 
-def setup_part(command: Literal["apply", "await"] = "apply") -> Task:
-    """Return the program as a task; an `await` gets the keys to wait for as further arguments."""
+def setup_part(command: Literal["apply", "await"] = "apply", authority: str | None = None) -> Task:
+    """Return the program as a task; an `await` gets the keys to wait for as further arguments.
+
+    `authority` is the file of the certificate that its clients trust in a lab with TLS.
+    """
     return Task(
         name=NAME,
         run=Python(PROGRAM, (command, RESOURCES_FOLDER), uses=tuple(sorted(MODULES.values()))),
+        env=trusting_environment(authority) if authority else {},
         memory_mib=128,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 from infra import credentials
 from infra.catalog import certified_services, external_credentials, secret_files
 from infra.model import Lab, Probe, PublicImage, Resource, Service, Task
+from infra.services import tls
 from infra.settings import Settings
 from infra.targets.container_limits import memory_limit_mib, startup_seconds
 from infra.targets.declarations import SET_BY_ENGINE, definition_hash, reads_credentials
@@ -136,7 +137,8 @@ class ValuesRenderer:
         return {"port": port, "path": probe.path, **scheme, "seconds": startup_seconds(service)}
 
     def _setup(self, lab: Lab, resources: tuple[Resource, ...], enabled: bool) -> dict[str, Any]:
-        part = setup_part()
+        authority = tls.authority(self.site)
+        part, waiting = setup_part(authority=authority), setup_part("await", authority)
         addresses = {
             service.name: str(self.site.address(service.name, service.ready.endpoint))
             for service in lab.services
@@ -146,7 +148,7 @@ class ValuesRenderer:
             "enabled": enabled,
             "image": self.image(part),
             "script": start_script(part, self.launcher),
-            "awaitScript": start_script(setup_part("await"), self.launcher).rstrip() + ' "$@"\n',
+            "awaitScript": start_script(waiting, self.launcher).rstrip() + ' "$@"\n',
             "resources": resource_entries(resources),
             "services": addresses,
         }

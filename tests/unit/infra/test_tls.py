@@ -284,3 +284,10 @@ def test_executors_log_in_to_kafka_as_their_drivers_do():
     ]
     assert "-Djavax.net.ssl.trustStore=/run/lineage-lab/certificates/ca.p12" in options
     assert "-Djava.security.auth.login.config=/tmp/kafka.jaas" in options
+
+
+def test_the_program_that_awaits_resources_in_the_cluster_trusts_the_authority():
+    setup = KUBERNETES["release"].inputs.values["setup"]
+    for script in (setup["script"], setup["awaitScript"]):
+        assert "export LAB_CA_FILE=/run/lineage-lab/certificates/ca.pem" in script
+        assert "export AWS_CA_BUNDLE=/run/lineage-lab/certificates/ca.pem" in script
