@@ -24,6 +24,10 @@ class KubernetesLab(LabUnderTest):
         found = self.kubectl.get("pods", "--selector", f"{ROLE_LABEL}={role}") or {"items": []}
         return {pod["metadata"]["labels"][PART_LABEL]: pod for pod in found["items"]}
 
+    def log(self, service: str) -> str:
+        """Return the log of a service's pod."""
+        return self.kubectl.run("logs", "--selector", f"{PART_LABEL}={service},{ROLE_LABEL}=service", "--tail=-1")
+
     def start_times(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Return the pod's id and its containers' start times of each service, which change with any restart."""
         return {

@@ -32,13 +32,18 @@ def lab(cluster, base_image):
         yield tested
 
 
+def in_pod(lab, *command):
+    """Return the output of a command in the pod of the lineage service."""
+    return lab.kubectl.exec(lab.pods()["lineage"]["metadata"]["name"], *command)
+
+
 class TestTlsOnKubernetes(TlsTests):
     def test_pods_have_no_key_of_the_authority(self, lab):
-        files = lab.kubectl.run("exec", "deployment/lineage", "--", "find", "-L", FOLDER, "-type", "f").split()
+        files = in_pod(lab, "find", "-L", FOLDER, "-type", "f").split()
         assert f"{FOLDER}/{AUTHORITY}" in files
         keys = lab.kubectl.get("secret", CREDENTIALS_SECRET)["data"]
         assert not [name for name in (*files, *keys) if name.endswith("ca.key")]
-        mounts = lab.kubectl.run("exec", "deployment/lineage", "--", "cat", "/proc/mounts").splitlines()
+        mounts = in_pod(lab, "cat", "/proc/mounts").splitlines()
         (options,) = [options for _, at, _, options, *_ in map(str.split, mounts) if at == CREDENTIALS_FOLDER]
         assert "ro" in options.split(",")
 
@@ -48,8 +53,7 @@ class TestTlsOnKubernetes(TlsTests):
         command = f"import urllib.request as r; print(r.urlopen('{url}', timeout={SECONDS}).status)"
         python = "/opt/lineage-lab/venvs/kit/bin/python"
         environment = ("env", f"SSL_CERT_FILE={FOLDER}/{AUTHORITY}")
-        done = lab.kubectl.run("exec", "deployment/lineage", "--", *environment, python, "-c", command)
-        assert done.strip() == "200"
+        assert in_pod(lab, *environment, python, "-c", command).strip() == "200"
 
     def test_down_leaves_nothing(self, lab):
         assert lab.lab("down").status == 0
