@@ -17,6 +17,10 @@ final class DebeziumTransforms {
   /** Suffix of the schema names of Debezium change events. */
   static final String ENVELOPE = ".Envelope";
 
+  /** Why nothing is known of values before a record was observed. */
+  static final String UNKNOWN_KIND =
+      "It is unknown whether values are Debezium change events until a record is observed.";
+
   private static final Set<String> TRANSACTION_FIELDS =
       Set.of("id", "data_collection_order", "total_order");
   private static final Set<String> EVENT_FIELDS = Set.of("op", "ts_ms", "ts_us", "ts_ns");
@@ -39,9 +43,7 @@ final class DebeziumTransforms {
       }
       final Optional<Boolean> isEnvelope = isEnvelope(record.value());
       if (isEnvelope.isEmpty()) {
-        return List.of(
-            record.asUnknown(
-                "It is unknown whether values are Debezium change events until a record is observed."));
+        return List.of(record.asUnknown(UNKNOWN_KIND));
       }
       if (!isEnvelope.get()) {
         return List.of(record);
@@ -58,7 +60,7 @@ final class DebeziumTransforms {
   }
 
   /** Return true for a change event; empty if no schema was observed yet. */
-  private static Optional<Boolean> isEnvelope(final SymbolicValue value) {
+  static Optional<Boolean> isEnvelope(final SymbolicValue value) {
     if (value instanceof final StructValue struct && struct.name() != null) {
       return Optional.of(struct.name().endsWith(ENVELOPE));
     }

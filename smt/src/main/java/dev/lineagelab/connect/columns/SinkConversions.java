@@ -7,8 +7,10 @@ import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /** Conversions that sink connectors apply when they write values to a store. */
 public final class SinkConversions {
@@ -56,6 +58,37 @@ public final class SinkConversions {
 
   private static String storeType(final String type, final TypeMapping types) {
     return type == null ? null : types.storeType(type);
+  }
+
+  /**
+   * Return the row that a sink stores of a value: of a Debezium change event the row after the
+   * change, of any other value the value itself.
+   */
+  public static SymbolicValue row(final SymbolicValue value) {
+    return DebeziumTransforms.isEnvelope(value)
+        .map(isEnvelope -> isEnvelope ? value.child("after") : value)
+        .orElseGet(() -> Unknown.because(DebeziumTransforms.UNKNOWN_KIND));
+  }
+
+  /** Return a value without some of its fields. */
+  public static SymbolicValue withoutFields(final SymbolicValue value, final Set<String> names) {
+    return StructOperations.transform(
+            value, struct -> Optional.of(StructOperations.remove(struct, names)))
+        .orElse(value);
+  }
+
+  /** Rename the fields of a value whose fields are known. */
+  public static SymbolicValue renameFields(
+      final SymbolicValue value, final UnaryOperator<String> newName) {
+    if (value instanceof final StructValue struct && struct.isClosed()) {
+      final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
+      struct.fields().forEach((name, field) -> fields.put(newName.apply(name), field));
+      return StructValue.closed(struct.name(), fields);
+    }
+    if (value instanceof final OneOf oneOf) {
+      return OneOf.of(oneOf.values().stream().map(one -> renameFields(one, newName)).toList());
+    }
+    return value;
   }
 
   /** Add fields to a record's value; fields of the same name in the value are replaced. */

@@ -15,6 +15,10 @@ import java.util.stream.Stream;
 final class SupportedTransforms {
   private static final String KAFKA = "org.apache.kafka.connect.transforms.";
   private static final String DEBEZIUM = "io.debezium.transforms.";
+
+  /** A plugin of its own: the simple name is Kafka's filter. */
+  private static final String DEBEZIUM_FILTER = DEBEZIUM + "Filter";
+
   private static final String AIVEN = "io.aiven.kafka.connect.transforms.";
 
   /** Current and former package of the Iceberg sink. */
@@ -62,6 +66,15 @@ final class SupportedTransforms {
   private static void addDebezium() {
     FACTORIES.put(DEBEZIUM + "ExtractNewRecordState", DebeziumTransforms::extractNewRecordState);
     FACTORIES.put(DEBEZIUM + "ByLogicalTableRouter", DebeziumTransforms::byLogicalTableRouter);
+    FACTORIES.put(DEBEZIUM_FILTER, options -> SupportedTransforms::identity);
+    FACTORIES.put(
+        DEBEZIUM + "ContentBasedRouter",
+        options ->
+            record ->
+                List.of(
+                    record.withTopic(
+                        new TopicName.Unknown(
+                            "The topic is the result of an expression ('topic.expression')."))));
     FACTORIES.put(DEBEZIUM + "SchemaChangeEventFilter", options -> SupportedTransforms::identity);
     FACTORIES.put(DEBEZIUM + "openlineage.OpenLineage", options -> SupportedTransforms::identity);
     FACTORIES.put(
@@ -145,7 +158,7 @@ final class SupportedTransforms {
     final List<String> found =
         Stream.concat(FACTORIES.keySet().stream(), others.stream())
             .filter(name -> name.endsWith("." + className))
-            .filter(name -> !name.startsWith(ICEBERG.get(1)))
+            .filter(name -> !name.startsWith(ICEBERG.get(1)) && !name.equals(DEBEZIUM_FILTER))
             .toList();
     return found.size() == 1 ? found.get(0) : className;
   }

@@ -9,6 +9,7 @@ import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.TopicName;
+import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.ConnectorType;
 import dev.lineagelab.connect.model.ObservedTopic;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** JDBC connectors of Confluent and Aiven, from their documentation; not run here. */
 public final class JdbcResolver implements DatasetResolver {
@@ -27,6 +29,9 @@ public final class JdbcResolver implements DatasetResolver {
           "io.confluent.connect.jdbc.JdbcSinkConnector",
           "io.aiven.connect.jdbc.JdbcSourceConnector",
           "io.aiven.connect.jdbc.JdbcSinkConnector");
+
+  /** Whether a schema pattern of JDBC, and the dot after it, have no wildcard. */
+  private static final Predicate<String> LITERAL = name -> !name.contains("%");
 
   @Override
   public boolean supports(final String connectorClass) {
@@ -44,12 +49,48 @@ public final class JdbcResolver implements DatasetResolver {
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final List<String> tables = new ArrayList<>(options.list("table.whitelist"));
     tables.addAll(options.list("table.include.list"));
-    if (tables.isEmpty()) {
-      return Resolution.unknown(
-          "'table.whitelist' is empty; the tables that are read are unknown.");
+    if (!tables.isEmpty()) {
+      return Resolution.of(
+          tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
     }
-    return Resolution.of(
-        tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
+    if (isRouted(connector)) {
+      return Resolution.unknown(
+          "'table.whitelist' is empty and a transform renames topics; the tables that are read are"
+              + " unknown.");
+    }
+    return new Resolution<>(
+        seenTables(connector, url, prefix, seen),
+        List.of(
+            "'table.whitelist' is empty: tables are known once Connect has seen a topic of them."));
+  }
+
+  private static boolean isRouted(final ConnectorContext connector) {
+    return TransformChain.of(
+            connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
+        .mayChangeTopic();
+  }
+
+  /**
+   * Return the streams of the tables whose topics are known; topics may be from before a change.
+   */
+  private static List<SourceStream> seenTables(
+      final ConnectorContext connector,
+      final JdbcUrl url,
+      final String prefix,
+      final List<ObservedTopic> seen) {
+    final ConnectorOptions options = connector.options();
+    final List<String> excluded = new ArrayList<>(options.list("table.blacklist"));
+    excluded.addAll(options.list("table.exclude.list"));
+    final String schema =
+        options.text("schema.pattern").map(name -> name + ".").filter(LITERAL).orElse("");
+    return seen.stream()
+        .map(ObservedTopic::topic)
+        .filter(topic -> topic.startsWith(prefix) && topic.length() > prefix.length())
+        .map(topic -> topic.substring(prefix.length()))
+        .filter(table -> !excluded.contains(table))
+        .distinct()
+        .map(table -> stream(connector, url, prefix, schema + table))
+        .toList();
   }
 
   /** Return the stream of a table; its topic omits the schema of the table. */
@@ -100,8 +141,8 @@ public final class JdbcResolver implements DatasetResolver {
     final List<String> names = options.list("pk.fields");
     final Map<String, SymbolicValue> fields = new LinkedHashMap<>();
     switch (options.text("pk.mode").orElse("none")) {
-      case "record_key" -> addKey(record.key(), names, fields);
-      case "kafka" -> addCoordinates(record, names, fields);
+      case "record_key" -> fields.putAll(KeyColumns.ofKey(record.key(), names));
+      case "kafka" -> fields.putAll(KeyColumns.ofCoordinates(record, names));
       default -> {
         // Key columns from the value are among its fields.
       }
@@ -112,28 +153,5 @@ public final class JdbcResolver implements DatasetResolver {
       return StructValue.closed(null, fields);
     }
     return SinkConversions.addFields(record.value(), fields);
-  }
-
-  private static void addKey(
-      final SymbolicValue key, final List<String> names, final Map<String, SymbolicValue> fields) {
-    if (key instanceof final StructValue struct) {
-      final List<String> all = names.isEmpty() ? List.copyOf(struct.fields().keySet()) : names;
-      all.forEach(name -> fields.put(name, struct.child(name)));
-    } else if (!names.isEmpty()) {
-      fields.put(names.get(0), key);
-    }
-  }
-
-  private static void addCoordinates(
-      final SymbolicRecord record,
-      final List<String> names,
-      final Map<String, SymbolicValue> fields) {
-    final List<String> columns =
-        names.size() == 3
-            ? names
-            : List.of("__connect_topic", "__connect_partition", "__connect_offset");
-    fields.put(columns.get(0), SymbolicValue.Leaf.of("string", Origin.of(Part.TOPIC)));
-    fields.put(columns.get(1), record.metadata().get(Part.PARTITION));
-    fields.put(columns.get(2), record.metadata().get(Part.OFFSET));
   }
 }

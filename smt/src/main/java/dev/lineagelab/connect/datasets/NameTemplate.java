@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
  * {option|filter}}. An option without default is required. {@code {topic}} is the record's topic,
  * also as a default. Filters: {@code address:PORT} host and port of the first address; {@code path}
  * the path of an address; {@code folder} a path with a trailing slash unless it is empty; {@code
- * lower} lower case; {@code arn} the last part of an Amazon resource name.
+ * absolute} the same with a leading slash; {@code lower} lower case; {@code arn} the last part of
+ * an Amazon resource name.
  */
 record NameTemplate(String text) {
   private static final Pattern PLACE =
@@ -50,6 +51,7 @@ record NameTemplate(String text) {
           ServerAddress.hostAndPort(value, argument == null ? 80 : Integer.parseInt(argument));
       case "path" -> ServerAddress.path(value).isEmpty() ? "/" : ServerAddress.path(value);
       case "folder" -> value.isEmpty() ? "" : value.replaceFirst("/+$", "") + "/";
+      case "absolute" -> "/" + filtered(value.replaceFirst("^/+", ""), "folder", null);
       case "lower" -> value.toLowerCase(Locale.ROOT);
       case "arn" -> value.substring(value.lastIndexOf(':') + 1);
       default -> throw new IllegalStateException("no filter '" + filter + "' in '" + value + "'");

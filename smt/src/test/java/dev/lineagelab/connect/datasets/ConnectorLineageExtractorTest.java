@@ -17,7 +17,16 @@ import org.junit.jupiter.api.TestFactory;
 /** Golden-file test: configurations of each connector family with their expected lineage. */
 class ConnectorLineageExtractorTest {
   private static final List<String> FILES =
-      List.of("debezium", "iceberg", "archive", "file", "mirror", "vendors", "unknown");
+      List.of(
+          "debezium",
+          "debezium-sinks",
+          "iceberg",
+          "archive",
+          "file",
+          "mirror",
+          "vendors",
+          "warehouses",
+          "unknown");
   private static final ObjectMapper JSON = new ObjectMapper();
 
   @TestFactory
