@@ -158,7 +158,7 @@ OTHER_CONNECTS = tuple(
     )
     for release in ("3.7.2", "3.9.2", "4.0.2")
 )
-"""Other releases of Connect that the lineage plugin supports. Only tests use them."""
+"""Other releases of Connect that the lineage plugin supports."""
 
 _PROVIDED_BY_WORKER = ("org.slf4j:*", "org.apache.kafka:*")
 """Exclusions of connector plugins: a second copy in the plugin's folder would define the classes twice."""
@@ -185,6 +185,13 @@ DEBEZIUM_POSTGRES = ArchiveComponent(
     name="debezium-postgres",
     coordinates={ANY_PLATFORM: "io.debezium:debezium-connector-postgres:3.6.3.Final:plugin:tar.gz"},
 )
+
+# Its releases on Maven Central differ from those of the source connectors.
+DEBEZIUM_JDBC = ArchiveComponent(
+    name="debezium-jdbc",
+    coordinates={ANY_PLATFORM: "io.debezium:debezium-connector-jdbc:3.6.0.Final:plugin:tar.gz"},
+)
+"""A sink that the lineage plugin supports."""
 
 APICURIO_REGISTRY = ArchiveComponent(
     name="apicurio-registry",
@@ -291,6 +298,8 @@ POSTGRES = ArchiveComponent(
 
 Component = MavenComponent | ProjectComponent | ArchiveComponent | DistributionComponent
 
+ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC)
+
 COMPONENTS: dict[str, Component] = {
     component.name: component
     for component in (
@@ -298,7 +307,7 @@ COMPONENTS: dict[str, Component] = {
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
         *(FLINK, CONNECT_RESTARTS, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE, TRINO),
     )
-} | {component.name: component for component in OTHER_CONNECTS}
+} | {component.name: component for component in ONLY_IN_TESTS}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lineage of the lab's connectors on real stores: Debezium Postgres, Iceberg sink, S3 archive."""
 
+import re
+import sys
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -22,7 +24,9 @@ from infra.services.properties import render_properties
 from infra.targets.kinds import KINDS
 from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
-from tests.connect.cluster import Cluster
+from infra.toolchain.pins import DEBEZIUM_JDBC
+from infra.toolchain.progress import PlainProgress
+from tests.connect.cluster import Cluster, with_lineage
 from tests.connect.conftest import delete_and_verify
 from tests.connect.event_history import columns, dataset, datasets, edges, notes, schema
 from tests.connect.processes import all_running, credentials_of, launcher_of, local_site, running
@@ -52,6 +56,7 @@ class Stores:
         return dict(found[name])
 
     def execute(self, statement):
+        """Run a statement in the shop's database; return its rows, if it has any."""
         server = self.site.address(postgres.NAME, postgres.SQL.name)
         password = credentials.read(credentials_of(self.site.root))[credentials.POSTGRES_PASSWORD]
         with psycopg.connect(
@@ -62,7 +67,8 @@ class Stores:
             dbname=postgres.SHOP,
             autocommit=True,
         ) as connection:
-            connection.execute(statement)
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
 
     def order(self, key):
         row = f"'{key}', 'chair', '12.50', 'a', '2026-01-02 03:04:05.678'"
@@ -105,10 +111,17 @@ def stores(site, bootstrap, ports, tmp_path_factory, endpoint):
 
 
 def _worker(site, settings, endpoint):
-    """Return the lab's worker with the endpoint as destination: the last value of a repeated property applies."""
+    """Return the lab's worker with the endpoint as destination, and a foreign plugin.
+
+    The last value of a repeated property applies.
+    """
     service = connect.connect_service(site, settings)
+    foreign = Artifacts.open()
+    foreign.setup({DEBEZIUM_JDBC.name}, PlainProgress(sys.stderr))
+    (path,) = re.findall(r"^plugin\.path=(.*)$", service.files[connect.CONFIG], re.MULTILINE)
+    plugin_path = {"plugin.path": f"{path},{foreign.component(DEBEZIUM_JDBC.name)}"}
     own = {"transport.url": endpoint.url, "poll.interval.ms": 100, "interval.ms": 3_600_000, "state.topic": "stores"}
-    added = render_properties({f"openlineage.{name}": value for name, value in own.items()})
+    added = render_properties({f"openlineage.{name}": value for name, value in own.items()} | plugin_path)
     return replace(service, files=service.files | {connect.CONFIG: service.files[connect.CONFIG] + added})
 
 
@@ -277,6 +290,58 @@ def test_a_table_that_does_not_exist_has_no_edges(stores, catalog):
     assert edges(event) == {("orders", DEAD_LETTER_PREFIX + LAKE)}
     named = [dataset["name"] for found in stores.cluster.history("nowhere").events for dataset in found["outputs"]]
     assert "fixed/none" not in named
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "added"),
+    [
+        ("plain_orders", {}, {}),
+        (
+            "keyed_orders",
+            {
+                "primary.key.mode": "record_key",
+                "insert.mode": "upsert",
+                "transforms": "lineage,key",
+                "transforms.key.type": "org.apache.kafka.connect.transforms.ValueToKey",
+                "transforms.key.fields": "order_id",
+            },
+            {},
+        ),
+        (
+            "some_orders",
+            {"primary.key.mode": "kafka", "field.include.list": "orders:order_id,orders:price"},
+            {
+                "__connect_topic": {"orders/_topic"},
+                "__connect_partition": {"orders/_partition"},
+                "__connect_offset": {"orders/_offset"},
+            },
+        ),
+        ("fewer_orders", {"field.exclude.list": "orders:item"}, {}),
+    ],
+)
+def test_debezium_to_a_table(stores, table, options, added):
+    """The columns in the lineage are those of the table that the sink creates."""
+    server = stores.site.address(postgres.NAME, postgres.SQL.name)
+    secret = stores.config(SOURCE)["database.password"]
+    sink = {
+        "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+        "topics": "orders",
+        "connection.url": f"jdbc:postgresql://{server}/{postgres.SHOP}",
+        "connection.username": postgres.USER,
+        "connection.password": secret,
+        "schema.evolution": "basic",
+        "collection.name.format": table.replace("orders", "${topic}"),
+    }
+    stores.cluster.create(table, with_lineage(sink) | options)
+    name = f"shop.public.{table}"
+    event = stores.cluster.await_event(table, "with columns", lambda found: columns(found, name))
+    assert datasets(event, "outputs") == {(POSTGRES_NAMESPACE, name)}
+    until(lambda: stores.execute(f"SELECT to_regclass('public.{table}')") != [(None,)], f"table {table}")
+    created = stores.execute(f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}'")
+    found = columns(event, name)
+    assert set(found) == {column for (column,) in created}
+    assert found == {column: {f"orders/{column}"} for column in found if column not in added} | added
+    stores.cluster.rest.delete(table)
 
 
 def test_column_added_in_postgres_reaches_every_store(stores):
