@@ -8,6 +8,7 @@ from infra.model import Address, Endpoint, Lab, Part, Site
 from infra.project import NAME
 from infra.services import lineage
 from infra.services.connect import connectors, user_connectors
+from infra.services.connect import worker as connect
 from infra.services.dbt import settings as dbt_settings
 from infra.services.dbt import task as dbt_task
 from infra.services.definition import Draft, Pipeline
@@ -84,6 +85,8 @@ def build_lab(site: Site, settings: Settings, files: UserFiles = NO_USER_FILES) 
         for definition in definitions()
         if definition.included(site, settings)
     }
+    if connect.NAME in services:
+        services[connect.NAME] = connect.connect_service(site, settings, files.plugins)
     parts: tuple[Part, ...] = ()
     for definition in definitions():
         if service := services.get(definition.name):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User files in the checkout: connectors, Spark jobs and Flink SQL."""
+"""User files in the checkout: connectors and their plugins, Spark jobs and Flink SQL."""
 
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,12 +9,17 @@ from pathlib import Path
 from infra.errors import LabError
 
 CONNECTOR_FOLDER = "jobs/connect"
+PLUGIN_FOLDER = f"{CONNECTOR_FOLDER}/plugins"
 SPARK_FOLDER = "jobs/spark"
 FLINK_FOLDER = "jobs/flink/sql"
 
 CONNECTOR_SUFFIX = ".json"
 SPARK_SUFFIX = ".py"
 FLINK_SUFFIX = ".sql"
+JAR_SUFFIX = ".jar"
+
+_MANIFESTS = "META-INF/services/org.apache.kafka.connect."
+"""Beginning of the files by which a jar declares its plugins, so that Connect need not scan its classes."""
 
 
 class UserFileError(LabError):
@@ -21,10 +27,24 @@ class UserFileError(LabError):
 
 
 @dataclass(frozen=True)
+class ConnectorPlugins:
+    """Plugins of Kafka Connect in `PLUGIN_FOLDER`: folders of jars, or single jars.
+
+    Attributes:
+        files: their files, as paths in the checkout.
+        undeclared: plugins without a jar that declares them; Connect finds them by a scan of all classes.
+    """
+
+    files: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class UserFiles:
-    """Text of each user file by file name, one mapping per folder."""
+    """Text of each user file by file name, one mapping per folder, and the plugins of connectors."""
 
     connectors: Mapping[str, str] = field(default_factory=dict)
+    plugins: ConnectorPlugins = ConnectorPlugins()
     spark: Mapping[str, str] = field(default_factory=dict)
     flink: Mapping[str, str] = field(default_factory=dict)
 
@@ -37,10 +57,11 @@ def read_user_files(project: Path) -> UserFiles:
     """Read all user files of the checkout `project`; a missing folder counts as empty.
 
     Raises:
-        UserFileError: a file is not readable or not UTF-8.
+        UserFileError: a file is not readable or not UTF-8, or a plugin has no readable jar.
     """
     return UserFiles(
         connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
+        plugins=_read_plugins(project),
         spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
         flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
     )
@@ -48,6 +69,38 @@ def read_user_files(project: Path) -> UserFiles:
 
 def _read_folder(project: Path, folder: str, suffix: str) -> dict[str, str]:
     return {path.name: _read_file(path, folder) for path in sorted((project / folder).glob(f"*{suffix}"))}
+
+
+def _read_plugins(project: Path) -> ConnectorPlugins:
+    files: list[str] = []
+    undeclared: list[str] = []
+    for plugin in _children(project / PLUGIN_FOLDER):
+        found = _plugin_files(plugin)
+        jars = [path for path in found if path.suffix == JAR_SUFFIX]
+        if not jars:
+            raise UserFileError(f"{PLUGIN_FOLDER}/{plugin.name} is no plugin: it has no jar; unpack its archive there")
+        declared = [_declares_plugins(project, jar) for jar in jars]
+        if not any(declared):
+            undeclared.append(plugin.name)
+        files += [str(path.relative_to(project)) for path in found]
+    return ConnectorPlugins(tuple(files), tuple(undeclared))
+
+
+def _children(folder: Path) -> list[Path]:
+    """Return the plugins in a folder, without hidden files."""
+    return sorted(path for path in folder.glob("*") if not path.name.startswith("."))
+
+
+def _plugin_files(plugin: Path) -> list[Path]:
+    return sorted(path for path in plugin.rglob("*") if path.is_file()) if plugin.is_dir() else [plugin]
+
+
+def _declares_plugins(project: Path, jar: Path) -> bool:
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            return any(name.startswith(_MANIFESTS) for name in archive.namelist())
+    except (OSError, zipfile.BadZipFile) as error:
+        raise UserFileError(f"{jar.relative_to(project)} cannot be read: {error}") from error
 
 
 def _read_file(path: Path, folder: str) -> str:

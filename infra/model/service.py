@@ -20,6 +20,7 @@ class Java:
         runtime: major version of the Java runtime; 17 and 21 come with the lab's prerequisites and packages, any other
             one is a JDK of the machine (`infra.toolchain.prerequisites.find_java_release`).
         components: further components whose folders the program reads at run time.
+        reads: files of the project that the program reads; the service restarts when one of them changes.
     """
 
     component: str
@@ -31,6 +32,7 @@ class Java:
     class_path: str = "lib/*"
     runtime: int = 17
     components: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ REVISION_LENGTH = 16
 
 
 def revision(project: Path, run: Run) -> str:
-    """Return the hash of the project's Python sources, or of the user's jar, that `run` executes.
+    """Return the hash of the project's Python sources, of the user's jar, or of other files that `run` reads.
 
     Empty for pinned components: their path changes with their version.
     """
@@ -26,6 +26,8 @@ def revision(project: Path, run: Run) -> str:
         case Java() if run.jar:
             with user_path(project, run.jar).open("rb") as jar:
                 return hashlib.file_digest(jar, "sha256").hexdigest()[:REVISION_LENGTH]
+        case Java() if run.reads:
+            return source_revision(project, (), run.reads)
         case _:
             return ""
 

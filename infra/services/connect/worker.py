@@ -12,6 +12,7 @@ from infra.services import jvm, kafka, kafka_access, lineage, postgres, schema_r
 from infra.services.definition import EVERY_PROFILE, ServiceDefinition, WebPage, require_kubernetes
 from infra.services.properties import render_properties
 from infra.settings import BooleanSetting, Settings, SettingsSection
+from infra.user_files import NO_USER_FILES, PLUGIN_FOLDER, ConnectorPlugins
 
 NAME = "connect"
 COMPONENT = "connect"
@@ -97,8 +98,8 @@ def connector(site: Site, name: str, config: Mapping[str, str], needs: tuple[str
     )
 
 
-def connect_service(site: Site, settings: Settings) -> Service:
-    """Return the worker.
+def connect_service(site: Site, settings: Settings, foreign: ConnectorPlugins = NO_USER_FILES.plugins) -> Service:
+    """Return the worker, with the plugins of the user.
 
     Its classes need 80 MB of metaspace; with an initial size of 96 MB, the JVM starts without two garbage collections.
     """
@@ -117,6 +118,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
                 f"-Dlog4j2.configurationFile={site.file(NAME, LOGGING)}",
             ),
             components=plugins(settings),
+            reads=foreign.files,
         ),
         needs=(
             kafka.NAME,
@@ -125,7 +127,7 @@ def connect_service(site: Site, settings: Settings) -> Service:
         ),
         endpoints=ENDPOINTS,
         ready=Probe(REST.name, "/health"),
-        files={CONFIG: render_properties(_worker_config(site, settings)), LOGGING: _LOGGING},
+        files={CONFIG: render_properties(_worker_config(site, settings, foreign)), LOGGING: _LOGGING},
         replicas=settings.section(ConnectSettings).connect_workers,
         env={"AWS_REGION": credentials.S3_REGION},
         secrets={name: name for name in SECRETS} | LINEAGE_SECRETS,
@@ -134,7 +136,10 @@ def connect_service(site: Site, settings: Settings) -> Service:
     return kafka_access.with_login(service, site, kafka_access.CONNECT)
 
 
-def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool]:
+def _worker_config(site: Site, settings: Settings, foreign: ConnectorPlugins) -> dict[str, str | int | bool]:
+    folders = [site.component(name) for name in plugins(settings)]
+    if foreign.files:
+        folders.append(site.project_file(PLUGIN_FOLDER))
     listen, reached = site.listen(NAME, REST.name), site.address(NAME, REST.name)
     own = site.own_host_variable  # other workers forward requests to the leader
     return {
@@ -144,9 +149,9 @@ def _worker_config(site: Site, settings: Settings) -> dict[str, str | int | bool
         "listeners": listen.url,
         "rest.advertised.host.name": f"${{{PROVIDER}:{own}}}" if own else reached.host,
         "rest.advertised.port": reached.port,
-        "plugin.path": ",".join(site.component(name) for name in plugins(settings)),
+        "plugin.path": ",".join(folders),
         # Discover plugins through META-INF/services; scanning all classes takes 20 s and 500 MB.
-        "plugin.discovery": "service_load",
+        "plugin.discovery": "hybrid_warn" if foreign.undeclared else "service_load",
         # Defaults for connectors that do not configure converters.
         "key.converter": "org.apache.kafka.connect.storage.StringConverter",
         **schema_registry.avro_converter(site),

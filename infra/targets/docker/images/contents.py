@@ -94,6 +94,10 @@ class Contents:
         """Return the project files of a module: its imports and what it reads, as in `infra.targets.revision`."""
         return _files(self.project, sources(self.project, (module, *uses), reads))
 
+    def files(self, paths: tuple[str, ...]) -> tuple[Content, ...]:
+        """Return files of the project. Raises OSError if one cannot be read."""
+        return _files(self.project, (self.project / path for path in paths))
+
     def training(self, kit: Path = class_data.REPOSITORY) -> tuple[Content, ...]:
         """Return the sources that create Spark's class data sharing archive.
 

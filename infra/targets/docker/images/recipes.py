@@ -142,7 +142,7 @@ class Recipes:
         own = self.contents.user_jar(run.jar) if run.jar else self.contents.component(run.component)
         others = tuple(self.contents.component(name) for name in run.components)
         base = self._native_image if runtime else self._component_base(run.component)
-        return Image(run.component, "service", base, (*runtime, own, *others))
+        return Image(run.component, "service", base, (*runtime, own, *others, *self.contents.files(run.reads)))
 
     def _component_base(self, component: str) -> Image:
         """Return the image below a component's jars: of the environment that starts the component, else of the JVM."""
