@@ -23,8 +23,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Debezium's sinks, which store the row of a change event, or a record as it is. That of JDBC is
- * run here; that of MongoDB is from its declared options.
+ * Debezium's sinks, which store the row of a change event, or any other record unchanged. Tests run
+ * the JDBC sink; the MongoDB sink follows its declared options.
  */
 public final class DebeziumSinkResolver implements DatasetResolver {
   private static final String JDBC = "io.debezium.connector.jdbc.JdbcSinkConnector";

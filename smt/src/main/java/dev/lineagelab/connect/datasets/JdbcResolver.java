@@ -30,7 +30,7 @@ public final class JdbcResolver implements DatasetResolver {
           "io.aiven.connect.jdbc.JdbcSourceConnector",
           "io.aiven.connect.jdbc.JdbcSinkConnector");
 
-  /** Whether a schema pattern of JDBC, and the dot after it, have no wildcard. */
+  /** Matches schema patterns of JDBC without a wildcard. */
   private static final Predicate<String> LITERAL = name -> !name.contains("%");
 
   @Override
