@@ -44,9 +44,9 @@ class UserFiles:
     """Text of each user file by file name, one mapping per folder, and the plugins of connectors."""
 
     connectors: Mapping[str, str] = field(default_factory=dict)
-    plugins: ConnectorPlugins = ConnectorPlugins()
     spark: Mapping[str, str] = field(default_factory=dict)
     flink: Mapping[str, str] = field(default_factory=dict)
+    plugins: ConnectorPlugins = ConnectorPlugins()
 
 
 NO_USER_FILES = UserFiles()
@@ -61,9 +61,9 @@ def read_user_files(project: Path) -> UserFiles:
     """
     return UserFiles(
         connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
-        plugins=_read_plugins(project),
         spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
         flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
+        plugins=_read_plugins(project),
     )
 
 
