@@ -2,11 +2,13 @@
 package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.ConnectorOptions;
+import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.ConnectorDefinition;
 import dev.lineagelab.connect.model.ConnectorType;
 import dev.lineagelab.connect.model.Dataset;
 import dev.lineagelab.connect.model.DatasetNamespaces;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -19,6 +21,11 @@ public record ConnectorContext(
   static ConnectorContext of(
       final ConnectorDefinition definition, final DatasetNamespaces namespaces) {
     return new ConnectorContext(definition, new ConnectorOptions(definition.config()), namespaces);
+  }
+
+  /** Return the connector's chain of transforms. */
+  TransformChain chain() {
+    return TransformChain.of(definition.config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
   }
 
   /** Return a dataset under its canonical namespace. */

@@ -71,7 +71,7 @@ public final class ConnectorLineageExtractor implements LineageExtractor {
       TopicOnlyExtractor.extract(connector, seen, declared, result);
       return result.build();
     }
-    final TransformChain chain = TransformChain.of(definition.config(), List.of(OWN_TRANSFORM));
+    final TransformChain chain = connector.chain();
     final DatasetResolver resolver = known.orElseGet(() -> new UnsupportedClassResolver(declared));
     if (definition.type() == ConnectorType.SOURCE) {
       new SourceLineageExtractor(connector, chain, resolver, declared, result).extract(seen);

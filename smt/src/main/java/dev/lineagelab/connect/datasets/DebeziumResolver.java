@@ -172,9 +172,7 @@ public final class DebeziumResolver implements DatasetResolver {
       final ConnectorContext connector,
       final String prefix,
       final ObservedTopic seen) {
-    final TransformChain chain =
-        TransformChain.of(
-            connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM));
+    final TransformChain chain = connector.chain();
     if (seen.valueSchema() == null && seen.keySchema() == null) {
       return chain.mayChangeTopic()
           ? Optional.empty()

@@ -10,9 +10,7 @@ import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
 import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import dev.lineagelab.connect.columns.SymbolicValue.Unknown;
-import dev.lineagelab.connect.columns.TopicName;
 import dev.lineagelab.connect.columns.UnusableOptionException;
-import dev.lineagelab.connect.model.Dataset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -31,12 +29,6 @@ public final class DebeziumSinkResolver implements DatasetResolver {
   private static final String MONGODB = "io.debezium.connector.mongodb.MongoDbSinkConnector";
   private static final int MONGODB_PORT = 27017;
 
-  /** Databases that convert names without quotes to lower case. */
-  private static final Set<String> LOWER_CASE = Set.of("postgres");
-
-  /** And those that convert them to upper case. */
-  private static final Set<String> UPPER_CASE = Set.of("oracle", "db2");
-
   /** By its full name: Confluent's and Aiven's JDBC sinks have the same simple name. */
   @Override
   public boolean supports(final String connectorClass) {
@@ -47,21 +39,10 @@ public final class DebeziumSinkResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
-    if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.unknownTopic(record.topic());
-    }
-    final ConnectorOptions options = connector.options();
-    final String collection = collection(options, topic.name());
-    if (JDBC.equals(connector.definition().connectorClass())) {
-      return Resolution.of(List.of(table(connector, collection, topic.name(), record)));
-    }
-    final Map<String, SymbolicValue> id = Map.of("_id", record.key());
-    return Resolution.of(
-        List.of(
-            SinkTarget.of(
-                document(connector, collection),
-                SinkConversions.addFields(
-                    renamed(options, SinkConversions.row(record.value())), id))));
+    final boolean isTable = JDBC.equals(connector.definition().connectorClass());
+    return Resolution.namedAfter(
+        record.topic(),
+        topic -> isTable ? table(connector, topic, record) : document(connector, topic, record));
   }
 
   /**
@@ -93,39 +74,30 @@ public final class DebeziumSinkResolver implements DatasetResolver {
     throw new UnusableOptionException("the table's name is given by the class in '" + option + "'");
   }
 
-  private static Dataset document(final ConnectorContext connector, final String collection) {
+  private static SinkTarget document(
+      final ConnectorContext connector, final String topic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
-    return connector.dataset(
-        "mongodb://"
-            + ServerAddress.hostAndPort(
-                options.required("mongodb.connection.string"), MONGODB_PORT),
-        options.required("sink.database") + "." + collection);
+    final String collection = collection(options, topic);
+    final String server =
+        ServerAddress.hostAndPort(options.required("mongodb.connection.string"), MONGODB_PORT);
+    return SinkTarget.of(
+        connector.dataset(
+            "mongodb://" + server, options.required("sink.database") + "." + collection),
+        SinkConversions.addFields(
+            renamed(options, SinkConversions.row(record.value())), Map.of("_id", record.key())));
   }
 
   private static SinkTarget table(
-      final ConnectorContext connector,
-      final String collection,
-      final String topic,
-      final SymbolicRecord record) {
+      final ConnectorContext connector, final String topic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
+    final String collection = collection(options, topic);
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final UnaryOperator<String> stored =
-        options.flag("quote.identifiers", false) ? UnaryOperator.identity() : folded(url);
+        options.flag("quote.identifiers", false) ? UnaryOperator.identity() : url::unquoted;
     final SymbolicValue columns = renamed(options, columns(options, topic, record));
     return SinkTarget.of(
         connector.dataset(url.namespace(), url.tableName(stored.apply(collection))),
         SinkConversions.renameFields(columns, stored));
-  }
-
-  /** Return how a database converts names without quotes. */
-  private static UnaryOperator<String> folded(final JdbcUrl url) {
-    final String scheme = url.namespace().substring(0, url.namespace().indexOf(':'));
-    if (LOWER_CASE.contains(scheme)) {
-      return name -> name.toLowerCase(Locale.ROOT);
-    }
-    return UPPER_CASE.contains(scheme)
-        ? name -> name.toUpperCase(Locale.ROOT)
-        : UnaryOperator.identity();
   }
 
   /** Return the fields of the row, without those that options leave out, and the primary key. */

@@ -8,10 +8,7 @@ import dev.lineagelab.connect.columns.SinkConversions;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
 import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
-import dev.lineagelab.connect.columns.TopicName;
-import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
-import dev.lineagelab.connect.model.ConnectorType;
 import dev.lineagelab.connect.model.ObservedTopic;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -53,7 +50,7 @@ public final class JdbcResolver implements DatasetResolver {
       return Resolution.of(
           tables.stream().map(table -> stream(connector, url, prefix, table)).toList());
     }
-    if (isRouted(connector)) {
+    if (connector.chain().mayChangeTopic()) {
       return Resolution.unknown(
           "'table.whitelist' is empty and a transform renames topics; the tables that are read are"
               + " unknown.");
@@ -62,12 +59,6 @@ public final class JdbcResolver implements DatasetResolver {
         seenTables(connector, url, prefix, seen),
         List.of(
             "'table.whitelist' is empty: tables are known once Connect has seen a topic of them."));
-  }
-
-  private static boolean isRouted(final ConnectorContext connector) {
-    return TransformChain.of(
-            connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
-        .mayChangeTopic();
   }
 
   /**
@@ -120,19 +111,17 @@ public final class JdbcResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
+    return Resolution.namedAfter(record.topic(), topic -> target(connector, topic, record));
+  }
+
+  private static SinkTarget target(
+      final ConnectorContext connector, final String topic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
-    if (connector.definition().type() != ConnectorType.SINK
-        || !(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.unknownTopic(record.topic());
-    }
     final JdbcUrl url = JdbcUrl.parse(options.required("connection.url"));
     final String table =
-        options.text("table.name.format").orElse("${topic}").replace("${topic}", topic.name());
-    return Resolution.of(
-        List.of(
-            SinkTarget.of(
-                connector.dataset(url.namespace(), url.tableName(table)),
-                columns(options, record))));
+        options.text("table.name.format").orElse("${topic}").replace("${topic}", topic);
+    return SinkTarget.of(
+        connector.dataset(url.namespace(), url.tableName(table)), columns(options, record));
   }
 
   /** Return the columns: the fields of the value, and those of the primary key. */

@@ -2,6 +2,7 @@
 package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.UnusableOptionException;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -61,6 +62,15 @@ record JdbcUrl(String namespace, String database, String schema, boolean hasSche
         database,
         kind.schema,
         kind.hasSchemas);
+  }
+
+  /** Return a name without quotes as the database stores it. */
+  String unquoted(final String name) {
+    return switch (namespace.substring(0, namespace.indexOf(':'))) {
+      case "postgres" -> name.toLowerCase(Locale.ROOT);
+      case "oracle", "db2" -> name.toUpperCase(Locale.ROOT);
+      default -> name;
+    };
   }
 
   /** Return the full name of a table that may or may not include its schema. */

@@ -7,7 +7,6 @@ import dev.lineagelab.connect.columns.Origin;
 import dev.lineagelab.connect.columns.Origin.Part;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
-import dev.lineagelab.connect.columns.TransformChain;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.datasets.SourceStream.InputColumn;
 import dev.lineagelab.connect.model.Dataset;
@@ -84,10 +83,7 @@ public final class MirrorMakerResolver implements DatasetResolver {
     connector.options().list("topics").stream()
         .filter(topic -> LITERAL.matcher(topic).matches())
         .forEach(topic -> remote.add(prefix.get() + topic));
-    final boolean isRouted =
-        TransformChain.of(
-                connector.definition().config(), List.of(ConnectorLineageExtractor.OWN_TRANSFORM))
-            .mayChangeTopic();
+    final boolean isRouted = connector.chain().mayChangeTopic();
     if (!isRouted) {
       seen.stream()
           .map(ObservedTopic::topic)

@@ -3,6 +3,7 @@ package dev.lineagelab.connect.datasets;
 
 import dev.lineagelab.connect.columns.TopicName;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Result of a resolver.
@@ -28,6 +29,13 @@ public record Resolution<T>(List<T> found, List<String> notes) {
   /** Nothing, for a reason. */
   public static <T> Resolution<T> unknown(final String note) {
     return new Resolution<>(List.of(), List.of(note));
+  }
+
+  /** One dataset, whose name contains the record's topic; nothing if the topic is not known. */
+  static <T> Resolution<T> namedAfter(final TopicName topic, final Function<String, T> create) {
+    return topic instanceof final TopicName.Known known
+        ? of(List.of(create.apply(known.name())))
+        : unknownTopic(topic);
   }
 
   /** Nothing, because the name contains a topic name that is not known. */

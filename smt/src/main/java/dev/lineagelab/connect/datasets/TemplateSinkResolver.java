@@ -10,7 +10,6 @@ import dev.lineagelab.connect.columns.Origin.Part;
 import dev.lineagelab.connect.columns.SinkConversions;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
-import dev.lineagelab.connect.columns.TopicName;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -72,9 +71,11 @@ public final class TemplateSinkResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
-    if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.unknownTopic(record.topic());
-    }
+    return Resolution.namedAfter(record.topic(), topic -> target(connector, topic, record));
+  }
+
+  private SinkTarget target(
+      final ConnectorContext connector, final String topic, final SymbolicRecord record) {
     final Row row = row(connector.definition().connectorClass()).orElseThrow();
     final ConnectorOptions options = connector.options();
     final SymbolicValue columns =
@@ -84,13 +85,11 @@ public final class TemplateSinkResolver implements DatasetResolver {
                 "The format in which "
                     + connector.definition().connectorClass()
                     + " writes records is unknown.");
-    return Resolution.of(
-        List.of(
-            SinkTarget.of(
-                connector.dataset(
-                    new NameTemplate(row.namespace).fill(options, topic.name()),
-                    new NameTemplate(row.name).fill(options, topic.name())),
-                columns)));
+    return SinkTarget.of(
+        connector.dataset(
+            new NameTemplate(row.namespace).fill(options, topic),
+            new NameTemplate(row.name).fill(options, topic)),
+        columns);
   }
 
   /** Return the parts of a record that are stored next to its value. */

@@ -5,7 +5,6 @@ import dev.lineagelab.connect.columns.ConnectorOptions;
 import dev.lineagelab.connect.columns.SinkConversions;
 import dev.lineagelab.connect.columns.SymbolicRecord;
 import dev.lineagelab.connect.columns.SymbolicValue;
-import dev.lineagelab.connect.columns.TopicName;
 import dev.lineagelab.connect.columns.UnusableOptionException;
 import dev.lineagelab.connect.model.Dataset;
 import java.util.Arrays;
@@ -56,20 +55,19 @@ public final class WarehouseResolver implements DatasetResolver {
   @Override
   public Resolution<SinkTarget> sinkTargets(
       final ConnectorContext connector, final String originalTopic, final SymbolicRecord record) {
-    if (!(record.topic() instanceof final TopicName.Known topic)) {
-      return Resolution.unknownTopic(record.topic());
-    }
+    return Resolution.namedAfter(record.topic(), topic -> target(connector, topic, record));
+  }
+
+  private static SinkTarget target(
+      final ConnectorContext connector, final String topic, final SymbolicRecord record) {
     final ConnectorOptions options = connector.options();
-    final SinkTarget target =
-        switch (kind(connector.definition().connectorClass()).orElseThrow()) {
-          case SNOWFLAKE ->
-              SinkTarget.of(snowflake(connector, topic.name()), snowflakeColumns(options, record));
-          case BIGQUERY ->
-              SinkTarget.of(bigQuery(connector, topic.name()), bigQueryColumns(options, record));
-          case REDSHIFT -> SinkTarget.of(redshift(connector, topic.name()), record.value());
-          case CLICKHOUSE -> SinkTarget.of(clickHouse(connector, topic.name()), record.value());
-        };
-    return Resolution.of(List.of(target));
+    return switch (kind(connector.definition().connectorClass()).orElseThrow()) {
+      case SNOWFLAKE ->
+          SinkTarget.of(snowflake(connector, topic), snowflakeColumns(options, record));
+      case BIGQUERY -> SinkTarget.of(bigQuery(connector, topic), bigQueryColumns(options, record));
+      case REDSHIFT -> SinkTarget.of(redshift(connector, topic), record.value());
+      case CLICKHOUSE -> SinkTarget.of(clickHouse(connector, topic), record.value());
+    };
   }
 
   /** Names as Snowflake stores them: without quotes in upper case. */

@@ -6,7 +6,6 @@ import dev.lineagelab.connect.model.ConnectorType;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -63,11 +62,15 @@ public final class TaskObservations {
   /** Unregister a closed transform. Connect still publishes the task's counts at this point. */
   public void unregister(final TaskObserver observer) {
     final String connector = connectorOf(observer);
-    final Set<TaskObserver> others = active.get(connector);
-    if (others == null || !others.remove(observer)) {
+    if (!active(connector).contains(observer)) {
       return;
     }
-    active.computeIfPresent(connector, (name, left) -> left.isEmpty() ? null : left);
+    active.computeIfPresent(
+        connector,
+        (name, present) -> {
+          present.remove(observer);
+          return present.isEmpty() ? null : present;
+        });
     generation.incrementAndGet();
     observer
         .task()
@@ -173,19 +176,17 @@ public final class TaskObservations {
 
   /** Numbers of the tasks with an active transform on this worker, by connector. */
   public Map<String, Set<Integer>> tasks() {
-    final Map<String, Set<Integer>> tasks = new HashMap<>();
-    for (final Set<TaskObserver> observers : active.values()) {
-      for (final TaskObserver observer : observers) {
-        observer
-            .task()
-            .ifPresent(
-                task ->
-                    tasks
-                        .computeIfAbsent(task.connector(), name -> new TreeSet<>())
-                        .add(task.task()));
-      }
-    }
-    return new TreeMap<>(tasks);
+    final Map<String, Set<Integer>> tasks = new TreeMap<>();
+    active.forEach(
+        (connector, observers) ->
+            observers.stream()
+                .flatMap(observer -> observer.task().stream())
+                .forEach(
+                    task ->
+                        tasks
+                            .computeIfAbsent(connector, name -> new TreeSet<>())
+                            .add(task.task())));
+    return tasks;
   }
 
   private Set<TaskObserver> active(final String connector) {
