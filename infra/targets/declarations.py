@@ -4,6 +4,7 @@
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from infra.catalog import certified_services, external_credentials, secret_files
 from infra.credentials import file_revision
@@ -86,6 +87,21 @@ def secret_files_revision(settings: Settings) -> str | None:
     return " ".join(map(file_revision, secret_files(settings).values())) or None
 
 
+def certificate_inputs(site: Site, settings: Settings) -> dict[str, Any]:
+    """Return the inputs of kinds that make certificates, or copy them; empty without TLS."""
+    return {"certificates": site.client_certificates, "certified": certified_services(settings)} if site.tls else {}
+
+
+def copied_credentials(path: str, site: Site, settings: Settings) -> dict[str, Any]:
+    """Return the inputs of `CopiedCredentialsInputs`; `path` is that of the credentials file on this machine."""
+    return {
+        "path": path,
+        "fingerprint": SET_BY_ENGINE,
+        "revision": secret_files_revision(settings),
+        **certificate_inputs(site, settings),
+    }
+
+
 def credentials_declaration(
     path: str, settings: Settings, needs: tuple[str, ...], site: Site, hosts: dict[str, tuple[str, ...]] | None = None
 ) -> ResourceDeclaration:
@@ -98,9 +114,8 @@ def credentials_declaration(
         given=external_credentials(settings) or None,
         files={name: str(file) for name, file in secret_files(settings).items()} or None,
         revision=secret_files_revision(settings),
-        certificates=site.client_certificates if site.tls else None,
-        certified=certified_services(settings) if site.tls else None,
         hosts=hosts if site.tls else None,
+        **certificate_inputs(site, settings),
     )
     return ResourceDeclaration("Credentials", CREDENTIALS, inputs, needs)
 

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra.catalog import certified_services, check_settings
+from infra.catalog import check_settings
 from infra.model import Lab, LaunchedJob, Part, PublicImage, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
 from infra.settings import Settings
@@ -16,12 +16,12 @@ from infra.targets.declarations import (
     DISK_MIB,
     SET_BY_ENGINE,
     ResourceDeclaration,
+    copied_credentials,
     credentials_declaration,
     definition_hash,
     environment_file,
     reads_credentials,
     resource_declaration,
-    secret_files_revision,
 )
 from infra.targets.docker import names
 from infra.targets.docker.container import ContainerRenderer, published_endpoints
@@ -125,18 +125,13 @@ class DockerTarget:
     def _credentials_declarations(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return the file on this machine, the volume, and the copy in it; any image can be used for copying."""
         volume = names.credentials_volume_name(self.site.stack)
-        certified = certified_services(self.settings)
         copied = CredentialsVolumeInputs(
             volume=volume,
-            path=self._credentials_file,
             image=self.containers.image(lab.services[0]),
             labels=self._labels,
-            fingerprint=SET_BY_ENGINE,
-            revision=secret_files_revision(self.settings),
-            certificates=self.site.client_certificates if self.site.tls else None,
-            certified=certified if self.site.tls else None,
+            **copied_credentials(self._credentials_file, self.site, self.settings),
         )
-        hosts: dict[str, tuple[str, ...]] = {service: (host_name(service),) for service in certified}
+        hosts: dict[str, tuple[str, ...]] = {service: (host_name(service),) for service in copied.certified or ()}
         return (
             credentials_declaration(self._credentials_file, self.settings, (HOST,), self.site, hosts),
             self._volume_declaration(CREDENTIALS, volume),

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from infra.project import CERTIFICATES_FOLDER
 from infra.security.certificate_files import paths_of_services
-from infra.targets.container_paths import CREDENTIALS_NAME
 
 
 def certificate_paths(certified: Iterable[str]) -> list[str]:
@@ -13,12 +12,11 @@ def certificate_paths(certified: Iterable[str]) -> list[str]:
     return [f"{CERTIFICATES_FOLDER}/{path}" for path in paths_of_services(certified)]
 
 
-def secret_paths(certified: Iterable[str]) -> list[str]:
-    """Return the paths of all files; without certified services, of the credentials alone."""
-    services = tuple(certified)
-    return [CREDENTIALS_NAME, *(certificate_paths(services) if services else ())]
-
-
 def secret_key(path: str) -> str:
     """Return the key of a file, which must not contain `/`; the chart does the same (`lab.secretKey`)."""
     return path.replace("/", "__")
+
+
+def secret_path(key: str) -> str:
+    """Return the file that a key stands for."""
+    return key.replace("__", "/")

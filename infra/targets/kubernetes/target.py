@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra.catalog import build_lab, certified_services, check_settings
+from infra.catalog import build_lab, check_settings
 from infra.errors import SettingsError
 from infra.model import Endpoint, Lab, LaunchedJob, Part, Resource, Service, Task
 from infra.project import CREDENTIALS_FILE, ENVIRONMENT_FILE, PROJECT, stack_root
@@ -17,11 +17,11 @@ from infra.targets.declarations import (
     CREDENTIALS,
     SET_BY_ENGINE,
     ResourceDeclaration,
+    copied_credentials,
     credentials_declaration,
     environment_file,
     reads_credentials,
     resource_declaration,
-    secret_files_revision,
 )
 from infra.targets.kubernetes import names
 from infra.targets.kubernetes.chart import CHART, values_renderer
@@ -75,7 +75,7 @@ class KubernetesTarget:
         return stack_namespace(self.site.stack, self.settings.kubernetes_namespace)
 
     @property
-    def _place(self) -> dict[str, str]:
+    def _place(self) -> dict[str, Any]:
         """Context and namespace, the inputs of every kind of this target."""
         return {"context": self.settings.kubernetes_context, "namespace": self.namespace}
 
@@ -125,18 +125,13 @@ class KubernetesTarget:
 
     def _credentials_declarations(self, lab: Lab) -> tuple[ResourceDeclaration, ...]:
         """Return the file on this machine and its copy in the namespace."""
-        certified = certified_services(self.settings) if self.site.tls else None
         secret = CredentialsSecretInputs(
             **self._place,
             name=names.CREDENTIALS_SECRET,
-            path=self._credentials_file,
             labels=stack_labels(self.site.stack),
-            fingerprint=SET_BY_ENGINE,
-            revision=secret_files_revision(self.settings),
-            certificates=self.site.client_certificates if self.site.tls else None,
-            certified=certified,
+            **copied_credentials(self._credentials_file, self.site, self.settings),
         )
-        hosts = {service: self._hosts(lab.service(service)) for service in certified or ()}
+        hosts = {service: self._hosts(lab.service(service)) for service in secret.certified or ()}
         return (
             credentials_declaration(self._credentials_file, self.settings, (CLUSTER,), self.site, hosts),
             ResourceDeclaration("CredentialsSecret", CREDENTIALS_SECRET, secret, (CREDENTIALS,), secret=True),

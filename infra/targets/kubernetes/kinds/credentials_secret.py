@@ -13,7 +13,7 @@ from infra.targets.credential_files import credential_files, fingerprint
 from infra.targets.kubernetes.client import KubernetesObject, shared_cluster
 from infra.targets.kubernetes.kind_inputs import CredentialsSecretInputs
 from infra.targets.kubernetes.objects import SECRETS
-from infra.targets.kubernetes.secret_keys import secret_key, secret_paths
+from infra.targets.kubernetes.secret_keys import secret_key, secret_path
 
 
 class CredentialsSecretKind(Kind[CredentialsSecretInputs]):
@@ -37,7 +37,7 @@ class CredentialsSecretKind(Kind[CredentialsSecretInputs]):
         found = shared_cluster(inputs.context).find(SECRETS, inputs.namespace, inputs.name)
         if found is None:
             return None
-        same = fingerprint(inputs, _files(found, inputs)) == inputs.fingerprint
+        same = fingerprint(inputs, _files(found)) == inputs.fingerprint
         return ReadResult(inputs) if same else None
 
     def update(
@@ -61,10 +61,9 @@ def _secret(inputs: CredentialsSecretInputs) -> KubernetesObject:
     }
 
 
-def _files(secret: KubernetesObject, inputs: CredentialsSecretInputs) -> dict[str, bytes]:
+def _files(secret: KubernetesObject) -> dict[str, bytes]:
     """Return the files in a Secret by path; those that somebody has damaged are empty."""
-    data = secret.get("data") or {}
-    return {path: _decoded(data.get(secret_key(path), "")) for path in secret_paths(inputs.certified or ())}
+    return {secret_path(key): _decoded(text) for key, text in (secret.get("data") or {}).items()}
 
 
 def _decoded(text: str) -> bytes:
