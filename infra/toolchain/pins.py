@@ -255,6 +255,7 @@ S3_ARCHIVE_SINK = ProjectComponent(name="s3-archive-sink")
 CONNECT_LINEAGE = ProjectComponent(name="connect-lineage", folder="../smt")
 CONNECT_RESTARTS = ProjectComponent(name="connect-restarts")
 REST_GUARD = ProjectComponent(name="rest-guard")
+FLINK_LINEAGE_TRANSPORT = ProjectComponent(name="flink-lineage-transport")
 FLINK_SQL_LINEAGE = ProjectComponent(name="flink-sql-lineage", folder="../integrations/flink/sql-lineage")
 SUPPLIER_WINDOWS = ProjectComponent(name="supplier-windows", folder="../jobs/flink/supplier-windows")
 
@@ -305,7 +306,16 @@ COMPONENTS: dict[str, Component] = {
     for component in (
         *(KAFKA, CONNECT, CONNECT_FILE, ICEBERG_SINK, DEBEZIUM_POSTGRES, APICURIO_REGISTRY),
         *(SPARK, ICEBERG_REST_CATALOG, REGISTRY_CONVERTER, S3_ARCHIVE_SINK, CONNECT_LINEAGE, MARQUEZ, POSTGRES),
-        *(FLINK, CONNECT_RESTARTS, REST_GUARD, FLINK_SQL_LINEAGE, SUPPLIER_WINDOWS, HIVE_METASTORE, TRINO),
+        *(
+            FLINK,
+            FLINK_LINEAGE_TRANSPORT,
+            CONNECT_RESTARTS,
+            REST_GUARD,
+            FLINK_SQL_LINEAGE,
+            SUPPLIER_WINDOWS,
+            HIVE_METASTORE,
+            TRINO,
+        ),
     )
 } | {component.name: component for component in ONLY_IN_TESTS}
 
