@@ -139,6 +139,13 @@ def spark_lineage_settings(lineage_url: str, columns: bool = False) -> dict[str,
     }
 
 
+FLINK_JOB_ID_PREFIX = "1ab0a11c"
+"""First digits of the ids of Flink jobs that a launcher submits and reports."""
+
+FLINK_LINEAGE_TRANSPORT = "launched-jobs"
+"""Type of the transport `components/flink-lineage-transport`, which leaves such jobs to their launchers."""
+
+
 def flink_lineage_settings(lineage_url: str) -> dict[str, str]:
     """Return Flink settings of the OpenLineage listener, which sends events of every job to the lineage service.
 
@@ -149,9 +156,11 @@ def flink_lineage_settings(lineage_url: str) -> dict[str, str]:
         "execution.job-status-changed-listeners": (
             "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory"
         ),
-        "openlineage.transport.type": "http",
-        "openlineage.transport.url": lineage_url,
-        "openlineage.transport.timeoutInMillis": "2000",
+        "openlineage.transport.type": FLINK_LINEAGE_TRANSPORT,
+        "openlineage.transport.jobIdPrefix": FLINK_JOB_ID_PREFIX,
+        "openlineage.transport.transport.type": "http",
+        "openlineage.transport.transport.url": lineage_url,
+        "openlineage.transport.transport.timeoutInMillis": "2000",
         "openlineage.job.namespace": JOB_NAMESPACE,
         "openlineage.flink.enableDetachedJobTracking": "true",
         "openlineage.trackingIntervalInSeconds": "30",

@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from infra.catalog import LabSettings
-from infra.namespaces import lineage_service_rules
+from infra.namespaces import FLINK_JOB_ID_PREFIX, lineage_service_rules
 from infra.provider.preflight import busy_ports
 from infra.services import kafka
 from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
@@ -83,6 +83,7 @@ def launcher(tmp_path, flink, service, broker):
     def make(*command, **environment):
         given = {
             "FLINK_URL": flink.url,
+            "FLINK_JOB_ID_PREFIX": FLINK_JOB_ID_PREFIX,
             "FLINK_SQL_GATEWAY_URL": flink.gateway_url,
             "LINEAGE_URL": service.url,
             "KAFKA_BOOTSTRAP": broker.bootstrap,

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from infra.namespaces import flink_lineage_settings
-from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING
+from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING, TRANSPORT_COMPONENT
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import FlinkClient
@@ -115,7 +115,8 @@ class FlinkCluster:
             rest.close()
 
     def _launch(self, name: str) -> "subprocess.Popen[bytes]":
-        home, guard = map(Artifacts.open().component, (COMPONENT, GUARD_COMPONENT))
+        names = (COMPONENT, GUARD_COMPONENT, TRANSPORT_COMPONENT)
+        home, guard, transport = map(Artifacts.open().component, names)
         folder = self.root / "conf"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self._config()))
@@ -133,7 +134,7 @@ class FlinkCluster:
             ),
             *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
-            *("-cp", f"{home}/lib/*:{home}/planner/*:{guard}/lib/*", _MAIN[name], *arguments),
+            *("-cp", f"{home}/lib/*:{home}/planner/*:{guard}/lib/*:{transport}/lib/*", _MAIN[name], *arguments),
         ]
         environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
         with (self.root / f"{name}.log").open("ab") as log:

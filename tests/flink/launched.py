@@ -136,6 +136,11 @@ class ReportedLineage:
         """Count the launcher's events of a run by type."""
         return Counter(event["eventType"] for event in self.launcher_events(run_id))
 
+    def reports(self, run_id: str) -> tuple[int, int]:
+        """Count the START events and the terminal events of a run, from listener and launcher."""
+        types = [event["eventType"] for event in self.events(run_id)]
+        return types.count("START"), sum(types.count(terminal) for terminal in TERMINAL)
+
     def edges(self) -> dict[str, list[str]]:
         """Return the current inputs and outputs of the job."""
         job = self._get(f"/namespaces/{JOB_NAMESPACE}/jobs/{self.name}")

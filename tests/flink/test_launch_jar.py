@@ -14,23 +14,37 @@ UNREACHABLE = "http://127.0.0.1:1"
 """Address of the schema registry: without orders the job never uses it."""
 
 
+UNDECLARED = "undeclared_windows"
+UNDECLARED_TOPICS = ("undeclared_orders", "undeclared_windows")
+
+
 @pytest.fixture
 def windows(launcher, broker):
     """Launcher of the job, on empty topics."""
-    broker.topic(TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS)
+    declared = ("--columns", str(WINDOWS_COLUMNS), "--dataset-namespace", f"kafka={KAFKA_NAMESPACE}")
+    return launch_windows(launcher, broker, JOB_SUPPLIER_WINDOWS, (TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS), declared)
+
+
+@pytest.fixture
+def undeclared(launcher, broker):
+    """Launcher of the job without declared columns."""
+    return launch_windows(launcher, broker, UNDECLARED, UNDECLARED_TOPICS)
+
+
+def launch_windows(launcher, broker, name, topics, options=()):
+    broker.topic(*topics)
     (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
     command = (
-        *("lineagelab_flink.launch_jar", "--columns", str(WINDOWS_COLUMNS)),
-        *("--dataset-namespace", f"kafka={KAFKA_NAMESPACE}", JOB_SUPPLIER_WINDOWS, "--name", JOB_SUPPLIER_WINDOWS),
+        *("lineagelab_flink.launch_jar", *options, name, "--name", name),
         *("--bootstrap", broker.bootstrap, "--registry", UNREACHABLE),
-        *("--orders", TOPIC_ORDERS, "--windows", TOPIC_SUPPLIER_WINDOWS),
+        *("--orders", topics[0], "--windows", topics[1]),
     )
     return launcher(*command, FLINK_JOB_JAR=str(jar))
 
 
-def running(flink):
+def running(flink, name=JOB_SUPPLIER_WINDOWS):
     def found():
-        jobs = [job for job in flink.jobs(JOB_SUPPLIER_WINDOWS) if job.state == "RUNNING" and job.running == job.tasks]
+        jobs = [job for job in flink.jobs(name) if job.state == "RUNNING" and job.running == job.tasks]
         return jobs[-1] if jobs else None
 
     return until(found, "the job to run")
@@ -65,3 +79,17 @@ def test_a_jar_is_uploaded_once_restored_and_reports_its_columns(windows, flink,
         "inputs": [f"kafka://kafka:9092 {TOPIC_ORDERS}"],
         "outputs": [f"kafka://kafka:9092 {TOPIC_SUPPLIER_WINDOWS}"],
     }
+
+
+def test_the_datasets_of_a_jar_without_declared_columns_come_from_the_listener(undeclared, flink, service):
+    reported = ReportedLineage(service.url, UNDECLARED)
+    undeclared.start()
+    running(flink, UNDECLARED)
+    until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
+    assert undeclared.stop() == 0
+
+    (run,) = reported.await_states("ABORTED")
+    assert reported.reports(run["id"]) == (1, 1)
+    (start,) = (event for event in reported.events(run["id"]) if event["eventType"] == "START")
+    assert start not in reported.launcher_events(run["id"])
+    assert [one["name"] for one in (*start["inputs"], *start["outputs"])] == list(UNDECLARED_TOPICS)

@@ -501,3 +501,21 @@ def _submit_by_hand(flink, name):
             answer = client.post(f"/v1/sessions/{session}/statements", json={"statement": statement}).json()
             path = f"/v1/sessions/{session}/operations/{answer['operationHandle']}/result/0"
             until(lambda path=path: client.get(path).json().get("resultType") != "NOT_READY", statement)
+
+
+def test_listener_and_launcher_report_one_start_and_one_end_of_a_run(launch, topic, reported, copies, flink, broker):
+    """A stop with a savepoint ends a job as FINISHED, which the listener alone would report as COMPLETE."""
+    launched = launch(sql(topic)).start()
+    copies.await_all(10)
+    assert launched.stop() == 0
+    produce(broker, topic, range(10, 20))
+    launched.start()
+    copies.await_all(20)
+    assert launched.stop() == 0
+
+    runs = reported.await_states("ABORTED", "ABORTED")
+    assert [reported.reports(run["id"]) for run in runs] == [(1, 1), (1, 1)]
+    for run in runs:
+        start = next(event for event in reported.events(run["id"]) if event["eventType"] == "START")
+        assert start["outputs"][0]["facets"]["columnLineage"]["fields"]["word"]
+        assert reported.events(run["id"]) == reported.launcher_events(run["id"])

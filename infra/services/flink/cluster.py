@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
-from infra.namespaces import CHECKPOINT_BUCKET, WAREHOUSE_BUCKET
+from infra.namespaces import CHECKPOINT_BUCKET, FLINK_JOB_ID_PREFIX, FLINK_LINEAGE_TRANSPORT, WAREHOUSE_BUCKET
 from infra.services import jvm, kafka_access, lineage, tls
 from infra.services.definition import ServiceDefinition, WebPage, require_kubernetes
 from infra.services.flink.settings import (
@@ -29,6 +29,7 @@ from infra.services.flink.settings import (
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
     TASKMANAGER_RPC,
+    TRANSPORT_COMPONENT,
     WINDOWS_COMPONENT,
     FlinkSettings,
     direct_memory_mib,
@@ -58,6 +59,9 @@ NON_HEAP_MIB = 160
 """Memory of such a JVM outside of its heap, MiB; mostly metaspace."""
 
 CLASS_PATH = "lib/*:planner/*"
+
+_OWN_COMPONENTS = (GUARD_COMPONENT, TRANSPORT_COMPONENT)
+"""Components of the project on the class path; also on that of the TaskManager, which has no REST server: one image."""
 
 SECRETS = {
     "AWS_ACCESS_KEY_ID": credentials.S3_ACCESS_KEY,
@@ -159,9 +163,8 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         heap_mib,
         arguments,
         (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *_MODULE_OPTIONS, logging),
-        # Also that of the TaskManager, which has no REST server: one image for all.
-        class_path=f"{CLASS_PATH}:{site.class_path(GUARD_COMPONENT)}",
-        components=(GUARD_COMPONENT,),
+        class_path=":".join((CLASS_PATH, *map(site.class_path, _OWN_COMPONENTS))),
+        components=_OWN_COMPONENTS,
     )
 
 
@@ -187,7 +190,8 @@ def _listener_config(name: str, site: Site) -> dict[str, str]:
     """Return the file that adds the key to the transport of Flink's configuration."""
     url = site.address(lineage.NAME, lineage.API.name).url
     key = {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
-    transport = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
+    http = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
+    transport = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, "transport": http}
     return {_listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 
 
@@ -231,7 +235,7 @@ DEFINITIONS = (
         title="Flink",
         build=_jobmanager,
         endpoints=ENDPOINTS[JOBMANAGER],
-        components=(COMPONENT, GUARD_COMPONENT, WINDOWS_COMPONENT, PLANNER_COMPONENT),
+        components=(COMPONENT, *_OWN_COMPONENTS, WINDOWS_COMPONENT, PLANNER_COMPONENT),
         settings=FlinkSettings,
         enabled=enabled,
         feature=FEATURE,
@@ -242,7 +246,7 @@ DEFINITIONS = (
         name=TASKMANAGER,
         build=_taskmanager,
         endpoints=ENDPOINTS[TASKMANAGER],
-        components=(COMPONENT, GUARD_COMPONENT),
+        components=(COMPONENT, *_OWN_COMPONENTS),
         settings=FlinkSettings,
         enabled=enabled,
         check=_check_taskmanagers,
@@ -253,7 +257,7 @@ DEFINITIONS = (
         title="Flink SQL gateway",
         build=_gateway,
         endpoints=ENDPOINTS[GATEWAY],
-        components=(COMPONENT, GUARD_COMPONENT),
+        components=(COMPONENT, *_OWN_COMPONENTS),
         settings=FlinkSettings,
         enabled=enabled,
         web_page=WebPage(GATEWAY_REST, "/v1/info"),

@@ -10,6 +10,7 @@ from infra.model import FlinkJob, Part, Python, Service, Site, Task
 from infra.namespaces import (
     ARCHIVE_NAMESPACE,
     CHECKPOINT_BUCKET,
+    FLINK_JOB_ID_PREFIX,
     JOB_NAMESPACE,
     JOB_SUPPLIER_WINDOWS,
     KAFKA_NAMESPACE,
@@ -208,6 +209,7 @@ def _orders_topic_needs() -> tuple[str, ...]:
 def _launcher_environment(name: str, site: Site, state_folder: str) -> dict[str, str]:
     """Return the environment of every launcher; `state_folder` is where it persists its state."""
     return {
+        "FLINK_JOB_ID_PREFIX": FLINK_JOB_ID_PREFIX,
         "FLINK_URL": site.address(JOBMANAGER, JOBMANAGER_REST.name).url,
         "KAFKA_BOOTSTRAP": str(site.address(kafka.NAME, kafka.BROKER.name)),
         **kafka_access.protocol_environment(site),

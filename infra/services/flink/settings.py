@@ -17,6 +17,7 @@ from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, 
 
 COMPONENT = "flink"
 GUARD_COMPONENT = "rest-guard"
+TRANSPORT_COMPONENT = "flink-lineage-transport"
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
 

@@ -15,11 +15,17 @@ log = logging.getLogger(__name__)
 
 
 class JobDefinition(Protocol):
-    """Job to run. `identity` changes with its content."""
+    """Job to run.
+
+    Attributes:
+        identity: changes with its content.
+        names_datasets: `describe` names the datasets that the job reads and writes.
+    """
 
     name: str
     identity: str
     job_type: str
+    names_datasets: bool
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
         """Submit the job under an id.
@@ -42,13 +48,18 @@ class JobDefinition(Protocol):
 
 
 class LineageLookup:
-    """Derives the lineage of a job in a background thread: Flink's planner takes 2 to 30 s."""
+    """Derives the lineage of a job in a background thread: Flink's planner takes 2 to 30 s.
+
+    Attributes:
+        failure: of the last attempt; empty for none.
+    """
 
     def __init__(self, definition: JobDefinition) -> None:
         self._definition = definition
         self._lineage: JobLineage | None = None
         self._thread: threading.Thread | None = None
         self._attempts_left = MAX_ATTEMPTS
+        self.failure = ""
 
     def begin(self) -> None:
         """Start an attempt, unless one is running, one has succeeded or none is left."""
@@ -59,6 +70,12 @@ class LineageLookup:
         self._thread = threading.Thread(target=self._derive, name="lineage lookup", daemon=True)
         self._thread.start()
 
+    @property
+    def is_pending(self) -> bool:
+        """True while an attempt is running, or a failed one is to be repeated."""
+        is_running = self._thread is not None and self._thread.is_alive()
+        return self._lineage is None and (is_running or self._attempts_left > 0)
+
     def wait(self, seconds: float) -> JobLineage | None:
         """Wait up to `seconds` for the running attempt; return the lineage, None where it is not known."""
         if self._thread is not None:
@@ -68,5 +85,7 @@ class LineageLookup:
     def _derive(self) -> None:
         try:
             self._lineage = self._definition.describe()
+            self.failure = ""
         except FlinkError as error:
+            self.failure = str(error)
             log.warning("cannot derive the lineage of %s: %s", self._definition.name, error)

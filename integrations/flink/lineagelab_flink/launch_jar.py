@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command that runs a jar as a Flink job and supervises it: `python -m lineagelab_flink.launch_jar NAME [ARGUMENT...]`.
 
-The jar's manifest names its main class. OpenLineage's listener in the cluster reports what the job reads and writes;
-`--columns` adds column lineage that the job declares (`declared_columns`), reported for the same run. For the life
-cycle of the job see `launch_sql`.
+The jar's manifest names its main class. `--columns` names the file in which the job declares its datasets and their
+columns (`declared_columns`). Without it, OpenLineage's listener in the cluster reports what the job reads and writes,
+for the same run. For the life cycle of the job see `launch_sql`.
 
 Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
-`LINEAGE_OPEN_RUNS`.
+`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`).
 """
 
 import argparse
@@ -56,6 +56,7 @@ class JarJob:
         content = hashlib.sha256(jar.read_bytes()).hexdigest()[:16]
         self.name = name
         self.identity = hashlib.sha256("\0".join((content, *arguments)).encode()).hexdigest()[:16]
+        self.names_datasets = columns is not None
         self._jar = jar
         self._uploaded_as = f"{name}-{content}.jar"
         self._arguments = list(arguments)
@@ -108,7 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"cannot run {given.name}: environment variable {error.args[0]} is not set", file=sys.stderr)
         return EXIT_UNUSABLE
     with TemporaryDirectory(prefix="launch-") as scratch:
-        return launcher.run(job, LauncherSettings.of(os.environ, Path(scratch)))
+        try:
+            settings = LauncherSettings.of(os.environ, Path(scratch))
+        except ValueError as error:
+            print(f"cannot run {given.name}: {error}", file=sys.stderr)
+            return EXIT_UNUSABLE
+        return launcher.run(job, settings)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

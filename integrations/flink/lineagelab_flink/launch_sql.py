@@ -7,7 +7,8 @@ by another client, and 2 for an invalid file. A failed job is resubmitted with b
 launcher with exit code 1.
 
 Environment: `FLINK_URL`, `FLINK_SQL_GATEWAY_URL`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
-`LINEAGE_OPEN_RUNS`, `FLINK_SQL_LINEAGE` (command that derives column lineage from a script), values of placeholders.
+`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), `FLINK_SQL_LINEAGE` (command that derives column lineage from a
+script), values of placeholders.
 """
 
 import argparse
@@ -50,6 +51,7 @@ class SqlJob:
         self.name = name
         self.identity = hashlib.sha256(content.text.encode()).hexdigest()[:16]
         self._content = content
+        self.names_datasets = bool(lineage_command)
         self._gateway = gateway_url
         self._lineage_command = lineage_command
 
@@ -94,7 +96,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"cannot run {file}: {error}", file=sys.stderr)
         return EXIT_UNUSABLE
     with TemporaryDirectory(prefix="launch-") as scratch:
-        return launcher.run(job, LauncherSettings.of(os.environ, Path(scratch)), once=given.once)
+        try:
+            settings = LauncherSettings.of(os.environ, Path(scratch))
+        except ValueError as error:
+            print(f"cannot run {file}: {error}", file=sys.stderr)
+            return EXIT_UNUSABLE
+        return launcher.run(job, settings, once=given.once)
 
 
 def _job(file: Path, environment: Mapping[str, str]) -> SqlJob:

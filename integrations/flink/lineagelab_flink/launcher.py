@@ -2,7 +2,6 @@
 """Supervisor of one Flink job: submits, watches, reports and restarts it. `lifecycle` decides, `Launcher` acts."""
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from lineagelab_common.stop_signal import StopSignal
 from lineagelab_flink import checkpoints, lifecycle, restored_topics, statistics
 from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
+from lineagelab_flink.job_id import check_prefix, new_job_id
 from lineagelab_flink.job_problem import JobProblem
 from lineagelab_flink.launcher_state import StateFile
 from lineagelab_flink.lifecycle import (
@@ -73,7 +73,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LauncherSettings:
-    """Addresses, and files that outlive the launcher."""
+    """Addresses, and files that outlive the launcher.
+
+    Attributes:
+        job_id_prefix: first hexadecimal digits of the ids of submitted jobs, by which a lineage transport in the
+            cluster recognises jobs whose launcher reports them.
+    """
 
     flink: str
     lineage: str
@@ -81,6 +86,7 @@ class LauncherSettings:
     state: Path
     spool: Path
     heartbeat: float = DEFAULT_SECONDS
+    job_id_prefix: str = ""
 
     @classmethod
     def of(cls, environment: Mapping[str, str], scratch: Path) -> "LauncherSettings":
@@ -88,8 +94,10 @@ class LauncherSettings:
 
         Raises:
             KeyError: a required variable is not set.
-            ValueError: the heartbeat is not a number of seconds.
+            ValueError: the heartbeat is not a number of seconds, or the prefix of job ids not hexadecimal.
         """
+        prefix = environment.get("FLINK_JOB_ID_PREFIX", "")
+        check_prefix(prefix)
         return cls(
             environment["FLINK_URL"],
             environment.get("LINEAGE_URL", ""),
@@ -97,6 +105,7 @@ class LauncherSettings:
             Path(environment.get("FLINK_STATE") or scratch / "state.json"),
             Path(environment.get("LINEAGE_OPEN_RUNS") or scratch / "undelivered.json"),
             heartbeat_seconds(environment),
+            prefix,
         )
 
 
@@ -129,8 +138,10 @@ class Launcher:
             self._state_file,
             self._lookup,
             settings.heartbeat,
+            settings.job_id_prefix,
         )
         self._heartbeat = settings.heartbeat
+        self._job_id_prefix = settings.job_id_prefix
 
     def run(self) -> bool:
         """Supervise the job until it has ended or the launcher is stopped; return False where the job failed."""
@@ -160,13 +171,13 @@ class Launcher:
         if (
             launch.memory.phase is Phase.OPEN
             and self._needs_lookup(launch.memory.definition)
-            and self._reporter.store_lineage(0.0)
+            and self._reporter.store_lineage()
         ):
-            launch = replace(launch, timers=replace(self._timers, running=launch.now))
+            launch = replace(launch, timers=replace(self._timers, running=launch.now), awaits_lineage=False)
         after, self._timers, actions = lifecycle.step(launch, view)
         for action in actions:
             if isinstance(action, Event):
-                self._reporter.report(action, hurry=launch.stop)
+                self._reporter.report(action)
                 # The backoff counts from the end of the report, which may take seconds.
                 spent, launch = time.monotonic() - launch.now, replace(launch, now=time.monotonic())
                 self._timers = replace(self._timers, submit=self._timers.submit + spent)
@@ -211,14 +222,16 @@ class Launcher:
         self._state_file.update(problem=problem.text)
 
     def _launch(self) -> Situation:
+        memory = self._state_file.state.memory
         return Situation(
-            memory=self._state_file.state.memory,
+            memory=memory,
             timers=self._timers,
             definition=self._definition.identity,
             stop=self._stop.is_set(),
             now=time.monotonic(),
-            new_id=os.urandom(16).hex(),
+            new_id=new_job_id(self._job_id_prefix, names_datasets=self._definition.names_datasets),
             once=self._once,
+            awaits_lineage=self._lacks_lineage(memory.definition) and self._lookup.is_pending,
             gone=self._is_gone,
             heartbeat=self._heartbeat,
         )
@@ -258,10 +271,14 @@ class Launcher:
 
     def _needs_lookup(self, definition: str) -> bool:
         """Start the lookup of a definition's lineage unless it is stored; return whether it is needed."""
-        if definition == self._state_file.state.described.definition or definition != self._definition.identity:
+        if not self._lacks_lineage(definition):
             return False
         self._lookup.begin()
         return True
+
+    def _lacks_lineage(self, definition: str) -> bool:
+        """Return whether a definition is the launcher's and its lineage is not stored."""
+        return definition == self._definition.identity != self._state_file.state.described.definition
 
     def _submit(self, *, again: bool) -> bool:
         """Submit the job; return False where a failed submission ends the launcher.

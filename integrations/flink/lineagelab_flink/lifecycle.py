@@ -25,6 +25,9 @@ NO_SLOTS = (
     "slots (taskmanager.numberOfTaskSlots; lineage-lab:flinkSlots in a lab)"
 )
 
+LINEAGE_TIMEOUT = 60.0
+"""Seconds after which the start of a run is reported although its lineage is not known yet."""
+
 STOP_TIMEOUT = 20.0
 """Seconds for which stopping a job is retried while the cluster does not respond."""
 
@@ -107,6 +110,7 @@ class JobState:
     Attributes:
         definition: identity of the definition with which the job was submitted.
         started: start of the job in milliseconds since 1970, once observed.
+        start_due: the start of its run was not reported yet.
         restore: newest known checkpoint or savepoint.
         restored: checkpoint or savepoint from which the current job started.
         asked: this launcher has requested the job to stop.
@@ -119,6 +123,7 @@ class JobState:
     job_id: str = ""
     definition: str = ""
     started: int | None = None
+    start_due: bool = False
     restore: str = ""
     restored: str = ""
     asked: bool = False
@@ -135,6 +140,7 @@ class Timers:
     running: float = 0.0
     away_since: float | None = None
     waiting_since: float | None = None
+    start_since: float | None = None
     reported_state: str = ""
 
 
@@ -190,6 +196,7 @@ class Situation:
     Attributes:
         definition, new_id: for the next job.
         once: a failed job is not resubmitted.
+        awaits_lineage: the job's lineage is being derived, so that the start of its run is better reported later.
         gone: nothing listens at the cluster's address; a cluster that only does not respond may be frozen.
         heartbeat: seconds between two RUNNING events.
     """
@@ -201,6 +208,7 @@ class Situation:
     now: float
     new_id: str
     once: bool = False
+    awaits_lineage: bool = False
     gone: bool = False
     heartbeat: float = DEFAULT_SECONDS
 
@@ -252,8 +260,9 @@ def _cluster_unavailable(situation: Situation) -> _Decision:
         # The job may still run: the next launch observes what became of it, and ends the run if it is lost.
         return memory, timers, [Warn("the cluster does not respond; the job was not stopped"), Exit()]
     # A session cluster that is down has lost its jobs.
+    memory, actions = _start(memory)
     lost = Event(EventType.ABORT, memory, None, "the cluster did not respond when the job was to be stopped")
-    return _closed(memory), timers, [lost, Exit()]
+    return _closed(memory), timers, [*actions, lost, Exit()]
 
 
 def _idle(situation: Situation, view: ClusterView) -> _Decision:
@@ -297,17 +306,23 @@ def _submitted(situation: Situation, view: ClusterView) -> _Decision:
 def _open(situation: Situation, job: Job | None) -> _Decision:
     memory, timers = situation.memory, situation.timers
     if job is None:
+        memory, actions = _start(memory)
         lost = Event(EventType.ABORT, memory, None, "the cluster lost the job")
         return (
             _closed(memory),
             replace(timers, reported_state="", submit=situation.now),
-            [lost, *_exit_if(situation.stop)],
+            [*actions, lost, *_exit_if(situation.stop)],
         )
-    actions: list[Action] = []
     if memory.started is None:
-        memory = replace(memory, started=job.started)
-        actions.append(Event(EventType.START, memory, job.started))
-    situation = replace(situation, memory=memory)
+        memory, timers = replace(memory, started=job.started, start_due=True), replace(timers, start_since=None)
+    if memory.start_due and situation.awaits_lineage and not situation.stop:
+        since = situation.now if timers.start_since is None else timers.start_since
+        if situation.now - since < LINEAGE_TIMEOUT:
+            timers = replace(timers, start_since=since)
+            waiting = replace(situation, memory=memory, timers=timers)
+            return (memory, timers, []) if job.is_over else _running(waiting, job, [])
+    memory, actions = _start(memory)
+    situation = replace(situation, memory=memory, timers=timers)
     if job.is_over:
         return _ended(situation, job, actions)
     if situation.stop or memory.definition != situation.definition:
@@ -355,6 +370,8 @@ def _running(situation: Situation, job: Job, actions: list[Action]) -> _Decision
             actions.append(Warn(NO_SLOTS))
     else:
         timers = replace(timers, waiting_since=None)
+    if memory.start_due:
+        return memory, timers, actions
     if job.runs:
         if timers.reported_state != ALL_RUNNING or situation.now >= timers.running:
             timers = replace(timers, reported_state=ALL_RUNNING, running=situation.now + situation.heartbeat)
@@ -363,6 +380,14 @@ def _running(situation: Situation, job: Job, actions: list[Action]) -> _Decision
         timers = replace(timers, reported_state=job.state)
         actions.append(Event(EventType.OTHER, memory, None, "tasks restarted"))
     return memory, timers, actions
+
+
+def _start(memory: JobState) -> tuple[JobState, list[Action]]:
+    """Return the state after the start of the run was reported, and the report if it is due."""
+    if not memory.start_due:
+        return memory, []
+    memory = replace(memory, start_due=False)
+    return memory, [Event(EventType.START, memory, memory.started)]
 
 
 def _exit_if(stop: bool) -> list[Action]:
@@ -377,6 +402,7 @@ def _closed(memory: JobState) -> JobState:
         phase=Phase.IDLE,
         job_id="",
         started=None,
+        start_due=False,
         asked=False,
         restored="",
         stopped=False,

@@ -30,6 +30,7 @@ class FlinkRun:
         job_type: SQL_JOB or JOB.
         restored: checkpoint from which it started; empty for none.
         heartbeat: seconds between two RUNNING events.
+        unknown_lineage: why the launcher cannot name the job's datasets; empty where it can.
     """
 
     namespace: str
@@ -41,6 +42,7 @@ class FlinkRun:
     version: str
     restored: str = ""
     heartbeat: float = DEFAULT_SECONDS
+    unknown_lineage: str = ""
 
     @property
     def run_id(self) -> str:
@@ -138,6 +140,7 @@ def _job_metrics(run: FlinkRun, update: RunUpdate) -> Json:
         "jobId": run.job_id,
         "restoredFrom": run.restored or None,
         "reason": update.why or None,
+        "lineageUnknownBecause": run.unknown_lineage or None,
     }
     if update.window is not None:
         after = update.window.after

@@ -12,6 +12,7 @@ from lineagelab_common.spool import Spool
 from lineagelab_flink import run_events, statistics
 from lineagelab_flink.errors import FlinkError, root_cause
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
+from lineagelab_flink.job_id import listener_reports_start
 from lineagelab_flink.launcher_state import JobLineage, StateFile
 from lineagelab_flink.lifecycle import Event, EventType, JobState
 from lineagelab_flink.rest import FlinkClient
@@ -22,9 +23,6 @@ CAUSE_TIMEOUT = 8.0
 """Seconds to wait for the cause of a failure: Flink caches responses for 3 s."""
 
 CAUSE_POLL = 0.5
-
-_LINEAGE_TIMEOUT = {EventType.START: 10.0, **dict.fromkeys((EventType.COMPLETE, EventType.FAIL, EventType.ABORT), 60.0)}
-"""Seconds for which an event waits for the lineage of the job. RUNNING events do not wait: more follow."""
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +43,10 @@ class RunReporter:
         state_file: StateFile,
         lookup: LineageLookup,
         heartbeat: float = DEFAULT_SECONDS,
+        job_id_prefix: str = "",
     ) -> None:
         self._heartbeat = heartbeat
+        self._job_id_prefix = job_id_prefix
         self._namespace = namespace
         self._definition = definition
         self._flink = flink
@@ -57,8 +57,8 @@ class RunReporter:
         self._last_event = 0
         self.last_failure = ""
 
-    def report(self, action: Event, *, hurry: bool) -> None:
-        """Add an event to the spool. In a hurry, it does not wait for the job's lineage.
+    def report(self, action: Event) -> None:
+        """Add an event to the spool, with the lineage of the job if it is known.
 
         Raises:
             OSError: the spool or the state file cannot be written.
@@ -68,7 +68,9 @@ class RunReporter:
             return  # the job was never observed: it has no run
         if action.what is EventType.START:
             self._store_job_kind(job)
-        self.store_lineage(0.0 if hurry else _LINEAGE_TIMEOUT.get(action.what, 0.0))
+            if listener_reports_start(job.job_id, self._job_id_prefix):
+                return
+        self.store_lineage()
         run = FlinkRun(
             namespace=self._namespace,
             name=self._definition.name,
@@ -79,6 +81,7 @@ class RunReporter:
             version=self._state_file.state.version,
             restored=job.restored,
             heartbeat=self._heartbeat,
+            unknown_lineage=self._lookup.failure if job.definition == self._definition.identity else "",
         )
         self._last_event = max(self._last_event + 1, time.time_ns() // 10**6)
         update = RunUpdate(
@@ -105,9 +108,9 @@ class RunReporter:
         except FlinkError as error:
             log.debug("cannot query the kind of the job: %s", error)
 
-    def store_lineage(self, seconds: float) -> bool:
-        """Wait up to `seconds` for the job's lineage and store it; return whether it is new."""
-        found = self._lookup.wait(seconds)
+    def store_lineage(self) -> bool:
+        """Store the job's lineage if it is known; return whether it is new."""
+        found = self._lookup.wait(0.0)
         if found is None or found == self._state_file.state.described:
             return False
         self._state_file.update(described=found)

@@ -8,7 +8,16 @@ import pytest
 from lineagelab_flink.errors import root_cause
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.lifecycle import EventType
-from lineagelab_flink.run_events import Failure, FlinkRun, RunUpdate, Window, event, failure_of, stack_trace_of
+from lineagelab_flink.run_events import (
+    FIGURES_FACET,
+    Failure,
+    FlinkRun,
+    RunUpdate,
+    Window,
+    event,
+    failure_of,
+    stack_trace_of,
+)
 from lineagelab_flink.run_id import run_id
 from lineagelab_flink.statistics import JobMetrics, last_checkpoint, parse_metrics, rows_since
 from tests.openlineage_schemas import conformance_errors
@@ -185,6 +194,11 @@ def test_a_fail_event_has_the_root_cause():
     failure = failure_of({"exceptionHistory": {"entries": [{"timestamp": 1, "stacktrace": TRACE}]}}, "the cause")
     message = build(EventType.FAIL, failure=failure)["run"]["facets"]["errorMessage"]
     assert (message["message"], message["stackTrace"]) == ("the cause", TRACE)
+
+
+def test_the_reason_for_missing_lineage_is_reported():
+    event_of_run = event(replace(RUN, unknown_lineage="no memory"), DESCRIBED, RunUpdate(EventType.START, 1))
+    assert event_of_run["run"]["facets"][FIGURES_FACET]["lineageUnknownBecause"] == "no memory"
 
 
 @pytest.mark.parametrize("what", list(EventType))

@@ -50,6 +50,10 @@ def test_a_jar_without_a_declaration_reports_no_datasets(jar):
     ("environment", "message"),
     [
         ({}, "environment variable FLINK_JOB_JAR is not set"),
+        (
+            {"FLINK_JOB_JAR": __file__, "FLINK_URL": "http://x", "FLINK_JOB_ID_PREFIX": "x"},
+            "cannot run supplier_windows: FLINK_JOB_ID_PREFIX is 'x'",
+        ),
         ({"FLINK_JOB_JAR": "/nowhere.jar", "FLINK_URL": "http://x"}, "cannot read its jar"),
     ],
 )

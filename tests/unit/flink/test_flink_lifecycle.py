@@ -50,7 +50,7 @@ class Launcher:
         self.memory, self.timers, self.ids = memory, Timers(), 0
         self.actions = []
 
-    def turn(self, now, view, *, stop=False, definition=DEFINITION, gone=False):
+    def turn(self, now, view, *, stop=False, definition=DEFINITION, gone=False, awaits_lineage=False):
         launch = Situation(
             memory=self.memory,
             timers=self.timers,
@@ -59,6 +59,7 @@ class Launcher:
             now=now,
             new_id=f"job-{self.ids}",
             gone=gone,
+            awaits_lineage=awaits_lineage,
         )
         self.memory, self.timers, self.actions = lifecycle.step(launch, view)
         self.ids += any(isinstance(action, Submit) for action in self.actions)
@@ -265,6 +266,63 @@ def test_events_have_the_times_of_the_job():
     assert (start.at, end.at) == (1000, 5000)
     assert start.of.job_id == end.of.job_id == "job"
     assert start.of.started == end.of.started == 1000
+
+
+def test_the_start_waits_for_the_lineage_of_the_job():
+    launcher = Launcher(SUBMITTED)
+    assert launcher.turn(0, own(DEPLOYING), awaits_lineage=True) == []
+    assert launcher.turn(1, own(RUNNING), awaits_lineage=True) == []
+    assert launcher.turn(2, own(RUNNING)) == ["START", "RUNNING"]
+    assert launcher.actions[0].at == 1000
+    assert launcher.turn(3, own(RUNNING)) == []
+
+
+def test_the_start_waits_for_a_limited_time():
+    launcher = Launcher(SUBMITTED)
+    assert launcher.turn(5, own(RUNNING), awaits_lineage=True) == []
+    assert launcher.turn(4.9 + lifecycle.LINEAGE_TIMEOUT, own(RUNNING), awaits_lineage=True) == []
+    assert launcher.turn(5 + lifecycle.LINEAGE_TIMEOUT, own(RUNNING), awaits_lineage=True) == ["START", "RUNNING"]
+
+
+def test_the_end_of_a_short_job_waits_for_its_lineage_too():
+    launcher = Launcher(SUBMITTED)
+    assert launcher.turn(0, own(FINISHED), awaits_lineage=True) == []
+    assert launcher.turn(1, own(FINISHED)) == ["START", "COMPLETE", "exit"]
+
+
+@pytest.mark.parametrize(
+    ("view", "stop", "expected"),
+    [
+        pytest.param(own(RUNNING), True, ["START", "stop"], id="stopped"),
+        pytest.param(own(FAILED), True, ["START", "FAIL", "exit"], id="failed while it was to be stopped"),
+        pytest.param(NO_JOB, False, ["START", "ABORT"], id="lost by the cluster"),
+        pytest.param(NO_JOB, True, ["START", "ABORT", "exit"], id="lost by the cluster during a stop"),
+    ],
+)
+def test_a_run_that_ends_before_its_lineage_is_known_is_reported(view, stop, expected):
+    launcher = Launcher(SUBMITTED)
+    launcher.turn(0, own(RUNNING), awaits_lineage=True)
+    assert launcher.turn(1, view, stop=stop, awaits_lineage=True) == expected
+
+
+def test_a_run_is_reported_where_the_cluster_is_gone_before_its_lineage_is_known():
+    launcher = Launcher(SUBMITTED)
+    launcher.turn(0, own(RUNNING), awaits_lineage=True)
+    launcher.turn(1, DOWN, stop=True, gone=True, awaits_lineage=True)
+    assert launcher.turn(1 + lifecycle.STOP_TIMEOUT, DOWN, stop=True, gone=True) == ["START", "ABORT", "exit"]
+
+
+def test_a_killed_launcher_that_has_not_reported_the_start_leaves_it_to_the_next():
+    launcher = Launcher(SUBMITTED)
+    launcher.turn(0, own(RUNNING), awaits_lineage=True)
+    successor = Launcher(launcher.memory)
+    assert successor.turn(0, own(RUNNING)) == ["START", "RUNNING"]
+
+
+def test_missing_slots_are_reported_while_the_lineage_is_derived():
+    launcher = Launcher(SUBMITTED)
+    launcher.turn(0, own(WAITING), awaits_lineage=True)
+    assert launcher.turn(lifecycle.SLOT_TIMEOUT, own(WAITING), awaits_lineage=True) == ["warn"]
 
 
 def test_all_actions_and_event_types_are_covered():

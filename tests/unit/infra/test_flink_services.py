@@ -12,7 +12,7 @@ from infra.cli.setup import required_artifacts
 from infra.cli.verification import CONTRACT
 from infra.errors import SettingsError
 from infra.model import FlinkJob
-from infra.namespaces import JOB_NAMESPACE, JOB_SUPPLIER_WINDOWS
+from infra.namespaces import FLINK_JOB_ID_PREFIX, JOB_NAMESPACE, JOB_SUPPLIER_WINDOWS
 from infra.services.overview import enabled_features
 from infra.settings import parse_settings
 from infra.user_files import UserFileError, UserFiles, read_user_files
@@ -87,9 +87,21 @@ def test_checkpoints_are_retained_and_taken_at_the_configured_interval():
 
 def test_listener_sends_events_and_terminal_states_to_the_lineage_service(lab):
     settings = config(lab.service("flink_sql_gateway"))
-    assert settings["openlineage.transport.url"] == "http://lineage:5000"
+    assert settings["openlineage.transport.transport.url"] == "http://lineage:5000"
     assert settings["openlineage.job.namespace"] == JOB_NAMESPACE
     assert settings["openlineage.flink.enableDetachedJobTracking"] == "true"
+
+
+def test_the_cluster_leaves_jobs_of_launchers_to_them(lab):
+    """Cluster and launchers have the same prefix of job ids, and the transport is on the class path."""
+    for name in ("flink_jobmanager", "flink_sql_gateway"):
+        service = lab.service(name)
+        (text,) = service.secret_files.values()
+        assert config(service)["openlineage.transport.type"] == json.loads(text)["transport"]["type"] == "launched-jobs"
+        assert config(service)["openlineage.transport.jobIdPrefix"] == FLINK_JOB_ID_PREFIX
+        assert "/opt/flink-lineage-transport/*" in service.run.class_path.split(":")
+        assert "flink-lineage-transport" in service.run.components
+    assert lab.service("supplier_windows").env["FLINK_JOB_ID_PREFIX"] == FLINK_JOB_ID_PREFIX
 
 
 def test_cluster_configuration_contains_no_secret(lab):
@@ -99,7 +111,10 @@ def test_cluster_configuration_contains_no_secret(lab):
         assert set(service.secrets) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} | listener
         for path, text in service.secret_files.items():
             assert path == service.env["OPENLINEAGE_CONFIG"]
-            assert json.loads(text)["transport"]["auth"] == {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
+            assert json.loads(text)["transport"]["transport"]["auth"] == {
+                "type": "api_key",
+                "apiKey": "$LINEAGE_API_KEY",
+            }
         assert not [key for key in config(service) if "key" in key.split(".")[-1] or "secret" in key]
 
 
@@ -112,7 +127,10 @@ def test_rest_servers_have_the_guard_and_a_name_for_their_clients(lab, name):
 
 
 def test_lineage_command_uses_its_own_planner_jar(lab):
-    assert lab.service("flink_sql_gateway").run.class_path == "lib/*:planner/*:/opt/rest-guard/*"
+    assert (
+        lab.service("flink_sql_gateway").run.class_path
+        == "lib/*:planner/*:/opt/rest-guard/*:/opt/flink-lineage-transport/*"
+    )
     command = shlex.split(lab.service("counts").env["FLINK_SQL_LINEAGE"])
     assert command[0] == "/usr/bin/java"
     assert command[command.index("-cp") + 1] == "/opt/flink/*:/opt/flink-sql-lineage/*"
@@ -190,7 +208,7 @@ def test_contract_requires_flink_lineage_only_if_flink_is_enabled():
 
 def test_flink_components_are_required_only_if_flink_is_enabled():
     on, off = required_artifacts(LabSettings()), required_artifacts(LabSettings(flink=False))
-    assert on - off == {"flink", "flink-sql-lineage", "supplier-windows"}
+    assert on - off == {"flink", "flink-lineage-transport", "flink-sql-lineage", "supplier-windows"}
 
 
 def test_invalid_flink_settings_are_rejected():
