@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User files in the checkout: connectors and their plugins, Spark jobs and Flink SQL."""
+"""User files in the checkout: connectors and their plugins, Spark jobs and their packages, Flink SQL."""
 
 import zipfile
 from collections.abc import Mapping
@@ -11,12 +11,16 @@ from infra.errors import LabError
 CONNECTOR_FOLDER = "jobs/connect"
 PLUGIN_FOLDER = f"{CONNECTOR_FOLDER}/plugins"
 SPARK_FOLDER = "jobs/spark"
+PACKAGE_FOLDER = f"{SPARK_FOLDER}/packages"
 FLINK_FOLDER = "jobs/flink/sql"
 
 CONNECTOR_SUFFIX = ".json"
 SPARK_SUFFIX = ".py"
 FLINK_SUFFIX = ".sql"
 JAR_SUFFIX = ".jar"
+
+_ARCHIVE_SUFFIXES = (".whl", ".gz", ".zip")
+_BYTECODE_FOLDER = "__pycache__"
 
 _MANIFESTS = "META-INF/services/org.apache.kafka.connect."
 """Beginning of the files by which a jar declares its plugins, so that Connect need not scan its classes."""
@@ -41,12 +45,18 @@ class ConnectorPlugins:
 
 @dataclass(frozen=True)
 class UserFiles:
-    """Text of each user file by file name, one mapping per folder, and the plugins of connectors."""
+    """Text of each user file by file name, one mapping per folder.
+
+    Attributes:
+        plugins: of connectors.
+        packages: files of the Python packages in `PACKAGE_FOLDER`, as paths in the checkout.
+    """
 
     connectors: Mapping[str, str] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     flink: Mapping[str, str] = field(default_factory=dict)
     plugins: ConnectorPlugins = ConnectorPlugins()
+    packages: tuple[str, ...] = ()
 
 
 NO_USER_FILES = UserFiles()
@@ -57,13 +67,14 @@ def read_user_files(project: Path) -> UserFiles:
     """Read all user files of the checkout `project`; a missing folder counts as empty.
 
     Raises:
-        UserFileError: a file is not readable or not UTF-8, or a plugin has no readable jar.
+        UserFileError: a file is not readable or not UTF-8, a plugin has no readable jar, or a package is not installed.
     """
     return UserFiles(
         connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
         spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
         flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
         plugins=_read_plugins(project),
+        packages=_read_packages(project),
     )
 
 
@@ -75,7 +86,7 @@ def _read_plugins(project: Path) -> ConnectorPlugins:
     files: list[str] = []
     undeclared: list[str] = []
     for plugin in _children(project / PLUGIN_FOLDER):
-        found = _plugin_files(plugin)
+        found = _files(plugin)
         jars = [path for path in found if path.suffix == JAR_SUFFIX]
         if not jars:
             raise UserFileError(f"{PLUGIN_FOLDER}/{plugin.name} is no plugin: it has no jar; unpack its archive there")
@@ -86,13 +97,26 @@ def _read_plugins(project: Path) -> ConnectorPlugins:
     return ConnectorPlugins(tuple(files), tuple(undeclared))
 
 
+def _read_packages(project: Path) -> tuple[str, ...]:
+    files: list[Path] = []
+    for package in _children(project / PACKAGE_FOLDER):
+        if package.is_file() and package.suffix in _ARCHIVE_SUFFIXES:
+            name = f"{PACKAGE_FOLDER}/{package.name}"
+            raise UserFileError(
+                f"{name} is an archive of a package: install it with `python3 -m pip install --target {PACKAGE_FOLDER} "
+                f"{name}`, and remove it"
+            )
+        files += [path for path in _files(package) if _BYTECODE_FOLDER not in path.parts]
+    return tuple(str(path.relative_to(project)) for path in files)
+
+
 def _children(folder: Path) -> list[Path]:
-    """Return the plugins in a folder, without hidden files."""
+    """Return the plugins or packages in a folder, without hidden files."""
     return sorted(path for path in folder.glob("*") if not path.name.startswith("."))
 
 
-def _plugin_files(plugin: Path) -> list[Path]:
-    return sorted(path for path in plugin.rglob("*") if path.is_file()) if plugin.is_dir() else [plugin]
+def _files(child: Path) -> list[Path]:
+    return sorted(path for path in child.rglob("*") if path.is_file()) if child.is_dir() else [child]
 
 
 def _declares_plugins(project: Path, jar: Path) -> bool:

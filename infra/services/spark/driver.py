@@ -23,11 +23,15 @@ from infra.services.spark.settings import (
     process_environment,
 )
 from infra.settings import Settings
+from infra.user_files import PACKAGE_FOLDER
 
 PROPERTIES = "spark.properties"
 LAUNCHER = "lineagelab_spark.launch"
 OBSERVER = "lineagelab_spark.observed"
 TIMER = "lineagelab_spark.launch_every"
+
+PACKAGES = "SPARK_PYTHON_PACKAGES"
+"""Environment variable of a driver with the folder of further packages that it and its executors can import."""
 
 PROFILE_ROWS = "LINEAGE_PROFILE_ROWS"
 """Environment variable of an observed batch job with the rows up to which it profiles its tables."""
@@ -72,11 +76,20 @@ def _driver_program(driver: Driver, settings: Settings) -> Python:
     executor = (spark_executors.MODULE,) if spark_executors.included(settings) else ()
     application = ("--application", driver.job) if driver.has_agent or driver.is_observed else ()
     observe, observer = (("--observe",), (OBSERVER,)) if driver.is_observed else ((), ())
-    modules = (*observer, driver.module)
-    launch = (*application, *observe, driver.module, *driver.arguments)
+    modules: tuple[str, ...] = (*observer, driver.module)
+    launch: tuple[str, ...] = (*application, *observe, driver.module, *driver.arguments)
+    launcher = LAUNCHER
     if driver.every:
-        return _driver_python(TIMER, (str(driver.every), *launch), uses=(LAUNCHER, *modules, *executor))
-    return _driver_python(LAUNCHER, launch, uses=(*modules, *executor))
+        launch, modules, launcher = (str(driver.every), *launch), (LAUNCHER, *modules), TIMER
+    return Python(
+        launcher,
+        launch,
+        uses=(*modules, *executor),
+        reads=driver.packages,
+        environment="spark",
+        components=(COMPONENT,),
+        java=True,
+    )
 
 
 def _profile_environment(driver: Driver, settings: Settings) -> dict[str, str]:
@@ -85,8 +98,8 @@ def _profile_environment(driver: Driver, settings: Settings) -> dict[str, str]:
     return {PROFILE_ROWS: str(rows)} if rows and driver.is_observed else {}
 
 
-def _driver_python(module: str, arguments: tuple[str, ...], uses: tuple[str, ...]) -> Python:
-    return Python(module, arguments, uses=uses, environment="spark", components=(COMPONENT,), java=True)
+def _package_environment(driver: Driver, site: Site) -> dict[str, str]:
+    return {PACKAGES: site.project_file(PACKAGE_FOLDER)} if driver.packages else {}
 
 
 def _driver_needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
@@ -124,5 +137,6 @@ def _driver_environment(driver: Driver, site: Site, settings: Settings) -> dict[
         **AGENT_ENVIRONMENT,
         **lineage_url,
         **_profile_environment(driver, settings),
+        **_package_environment(driver, site),
         **driver.env,
     }

@@ -29,6 +29,7 @@ class Driver:
             without a call in its code, and the queries that a streaming job starts through it; `agent` is
             OpenLineage's agent, for batch jobs; with `both`, the agent reports runs and the driver columns; `off`
             disables lineage.
+        packages: files of further Python packages, as paths in the checkout.
         every: seconds between two starts of a periodic service; 0 for a continuous one.
     """
 
@@ -40,6 +41,7 @@ class Driver:
     needs: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     lineage: Literal["agent", "both", "own", "off"] = "own"
+    packages: tuple[str, ...] = ()
     every: int = 0
 
     @property

@@ -12,7 +12,7 @@ A file without header (`infra.services.job_header`) is an ordinary module.
 import keyword
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from infra.model import Part
@@ -109,5 +109,8 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
         return ()
     found = user_jobs(draft.files.spark, draft.settings, draft.taken_names, draft.possible_needs)
     return tuple(
-        (driver_service if job.continuous else driver_task)(job.driver, draft.site, draft.settings) for job in found
+        (driver_service if job.continuous else driver_task)(
+            replace(job.driver, packages=draft.files.packages), draft.site, draft.settings
+        )
+        for job in found
     )

@@ -18,7 +18,8 @@ every driver, so it imports neither PySpark nor other packages.
 
 Environment: `PYSPARK_SUBMIT_ARGS`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `LINEAGE_OPEN_RUNS`,
 `OPENLINEAGE_PARENT_ID` and `OPENLINEAGE_ROOT_PARENT_ID` (parent of the application's run, and the first run of the
-hierarchy), `CLASS_DATA` (class data archive that makes the JVM start faster).
+hierarchy), `CLASS_DATA` (class data archive that makes the JVM start faster), `SPARK_PYTHON_PACKAGES` (folder of
+further packages, which driver and executors can import).
 """
 
 import argparse
@@ -45,6 +46,8 @@ LINEAGE_URL = "LINEAGE_URL"
 NAMESPACE = "OPENLINEAGE_NAMESPACE"
 SUBMIT = "PYSPARK_SUBMIT_ARGS"
 CLASS_DATA = "CLASS_DATA"
+PACKAGES = "SPARK_PYTHON_PACKAGES"
+PYTHON_PATH = "PYTHONPATH"
 
 OBSERVER = "lineagelab_spark.observed"
 """Module that runs a driver with lineage of its writes."""
@@ -152,11 +155,16 @@ def driver_environment(
 ) -> dict[str, str]:
     """Return the driver's environment; with an application, its agent gets name, run id and parent of the run.
 
+    Packages of `SPARK_PYTHON_PACKAGES` are found after those of the `PYTHONPATH`, and before installed ones.
     `OPENLINEAGE_PARENT_ID` then names the application, as the parent of all that the driver starts. `java_options`
     are for the JVMs of driver and executors.
     """
     conf = {f"spark.{part}.extraJavaOptions": java_options for part in ("driver", "executor") if java_options}
     more = {}
+    if packages := environment.get(PACKAGES):
+        # Spark appends it to the paths of its own that workers of the executors have.
+        conf[f"spark.executorEnv.{PYTHON_PATH}"] = packages
+        more[PYTHON_PATH] = os.pathsep.join(path for path in (environment.get(PYTHON_PATH), packages) if path)
     if application:
         if has_agent:
             conf |= _agent_settings(application)

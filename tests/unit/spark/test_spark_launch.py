@@ -135,6 +135,16 @@ def test_driver_settings_are_unchanged_without_an_application(launch):
     assert "OPENLINEAGE_PARENT_ID" not in environment
 
 
+def test_the_driver_imports_packages_of_a_folder_and_tells_its_executors(launch, tmp_path):
+    (tmp_path / "packages").mkdir()
+    (tmp_path / "packages" / "of_the_user.py").write_text("NAME = 'mine'")
+    source = "import os, of_the_user; print(of_the_user.NAME, os.environ['PYSPARK_SUBMIT_ARGS'])"
+    code, output, errors = ended(launch(source, SPARK_PYTHON_PACKAGES=str(tmp_path / "packages")))
+    assert code == 0, errors
+    assert output.startswith("mine ")
+    assert f"spark.executorEnv.PYTHONPATH={tmp_path / 'packages'}" in output
+
+
 def test_launcher_sends_no_event_for_a_completed_job(launch, service, tmp_path):
     assert ended(launch("", "--application", "well"))[0] == 0
     assert events(service, "well") == []
