@@ -193,6 +193,10 @@ DEBEZIUM_JDBC = ArchiveComponent(
 )
 """A sink that the lineage plugin supports."""
 
+# The newest release on Maven Central.
+STRIMZI_API = MavenComponent(name="strimzi-api", coordinates=("io.strimzi:api:0.51.0",))
+"""Strimzi's classes of its resources, with which the manifest of the lineage plugin is read."""
+
 APICURIO_REGISTRY = ArchiveComponent(
     name="apicurio-registry",
     coordinates={ANY_PLATFORM: "io.apicurio:apicurio-registry-app:3.3.3:all:tar.gz"},
@@ -299,7 +303,7 @@ POSTGRES = ArchiveComponent(
 
 Component = MavenComponent | ProjectComponent | ArchiveComponent | DistributionComponent
 
-ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC)
+ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC, STRIMZI_API)
 
 COMPONENTS: dict[str, Component] = {
     component.name: component

@@ -36,7 +36,7 @@ def test_the_archive_documents_itself(plugin_path):
     (plugin,) = plugin_path[0].iterdir()
     files = {str(file.relative_to(plugin)) for file in plugin.rglob("*") if file.is_file()}
     documents = {name for name in files if not name.startswith("lib/")}
-    assert documents == {"README.md", "manifest.json", SAMPLE, "doc/LICENSE", "doc/CHANGELOG.md"}
+    assert documents == {"README.md", "manifest.json", SAMPLE, "etc/strimzi.yaml", "doc/LICENSE", "doc/CHANGELOG.md"}
     version = json.loads((plugin / "manifest.json").read_text())["version"]
     assert f"lib/connect-lineage-{version}.jar" in files
     assert f"## {version}\n" in (plugin / "doc/CHANGELOG.md").read_text()
