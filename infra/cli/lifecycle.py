@@ -19,13 +19,17 @@ from infra.cli.setup import check_machine, install_lab_artifacts
 from infra.cli.stack import Stack
 from infra.cli.stack_file import stack_settings
 from infra.cli.stack_lock import changing
+from infra.cli.stack_model import build_lab_and_target
 from infra.errors import Interrupted, LabError
 from infra.project import ENVIRONMENT_FILE
 from infra.provider import DROP_UNREACHABLE
 from infra.services import lineage
+from infra.settings import Settings
 from infra.targets.deployed import reject_moved_checkout, reject_other_security, reject_other_target
 from infra.targets.labels import checkout_id
 from infra.targets.local import lab_id
+from infra.targets.local.host_preflight import check_ports_and_resources
+from infra.targets.local.target import LocalTarget
 from infra.toolchain import Artifacts
 from lineage.checks.authorities import trusted_authorities
 
@@ -50,6 +54,7 @@ def _up(stack: str, pipeline: bool) -> None:
     reject_moved_checkout(stack, checkout_id(), lab.resources())
     check_machine(settings)
     lab.runtime.exists()  # before the downloads: fails at once if the Docker daemon does not respond
+    check_new_lab(lab, settings)
     install_lab_artifacts(artifacts, settings)
     lab.create_if_missing()
     prepare_update(lab, settings)
@@ -62,6 +67,19 @@ def _up(stack: str, pipeline: bool) -> None:
         first_run(lab, endpoints, settings)
     _print_addresses(lab, endpoints)
     out.print(f"\nready after {time.monotonic() - started:.0f} s. Next: bin/lab status | verify | run | down")
+
+
+def check_new_lab(lab: Stack, settings: Settings) -> None:
+    """Check the ports and resources of a new local lab before the downloads; Pulumi checks them again.
+
+    Raises:
+        LabError: a port is in use, a user file is invalid, or memory or disk space are insufficient.
+    """
+    if settings.target != "local" or lab.resources() or lab.runtime.exists():
+        return
+    planned, target = build_lab_and_target(lab.name, settings, Artifacts.open(or_planned=True))
+    if isinstance(target, LocalTarget):
+        check_ports_and_resources(target.supervisor_inputs(planned), lambda shortage: None)  # Pulumi reports shortages
 
 
 def _pulumi_up(lab: Stack) -> None:

@@ -82,22 +82,24 @@ class SetupReport:
 class Artifacts:
     """Artefacts of this checkout in one cache."""
 
-    def __init__(self, cache: Cache, *, or_earlier: bool = False) -> None:
+    def __init__(self, cache: Cache, *, or_earlier: bool = False, or_planned: bool = False) -> None:
         self.cache = cache
         self._or_earlier = or_earlier
+        self._or_planned = or_planned
 
     @classmethod
-    def open(cls, cache: Path | None = None, *, or_earlier: bool = False) -> "Artifacts":
+    def open(cls, cache: Path | None = None, *, or_earlier: bool = False, or_planned: bool = False) -> "Artifacts":
         """Open `cache`, else `$LINEAGE_LAB_CACHE`, else a folder in the user's cache home.
 
         Args:
             cache: folder.
             or_earlier: artefacts that are not installed are those of an earlier checkout, if there are any.
+            or_planned: artefacts that are not installed are where they will be installed.
 
         Raises:
             ArtifactError: the cache cannot be used.
         """
-        return cls(Cache.open(cache), or_earlier=or_earlier)
+        return cls(Cache.open(cache), or_earlier=or_earlier, or_planned=or_planned)
 
     def setup(self, names: Iterable[str], progress: Progress) -> SetupReport:
         """Install the missing artefacts among `names` (see `ALL_ARTIFACTS`). Raises ArtifactError.
@@ -284,7 +286,7 @@ class Artifacts:
         return TrainingRun(jars, self.python("spark"), self.java())
 
     def _installed_folder(self, spec: ArtifactSpec) -> Path:
-        if _is_installed(spec):
+        if _is_installed(spec) or self._or_planned:
             return spec.folder
         if self._or_earlier and (earlier := earlier_version(spec.folder)):
             return earlier

@@ -55,7 +55,7 @@ class LocalTarget:
             LabError: a service or task is a public image.
         """
         credentials = credentials_declaration(str(self.launcher.credentials), self.settings, (SUPERVISOR,), self.site)
-        base = (self._supervisor_declaration(lab), credentials)
+        base = (ResourceDeclaration("Supervisor", SUPERVISOR, self.supervisor_inputs(lab), ()), credentials)
         variables = environment_file(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
         return (*base, *(self._part_declaration(part, lab) for part in lab.parts), variables)
 
@@ -66,20 +66,20 @@ class LocalTarget:
         register_resources(self.render(lab))
         export_outputs(lab, self.site, self.settings, str(self.site.root / ENVIRONMENT_FILE))
 
-    def _supervisor_declaration(self, lab: Lab) -> ResourceDeclaration:
+    def supervisor_inputs(self, lab: Lab) -> SupervisorInputs:
+        """Return what the lab needs of this machine: ports, memory, disk."""
         ports = {
             f"{service.name} {endpoint.name}": self.site.listen(service.name, endpoint.name).port
             for service in lab.services
             for endpoint in service.endpoints
         }
-        inputs = SupervisorInputs(
+        return SupervisorInputs(
             root=str(self.site.root),
             ports=ports,
             memory_mib=lab.memory_mib,
             disk_mib=DISK_MIB,
             preflight=self.settings.preflight,
         )
-        return ResourceDeclaration("Supervisor", SUPERVISOR, inputs, ())
 
     def _part_declaration(self, part: Part, lab: Lab) -> ResourceDeclaration:
         match part:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from infra.provider.kind import Kind, OperationContext, ReadResult
-from infra.provider.preflight import busy_ports, enforce_preflight, resource_shortages
+from infra.targets.local.host_preflight import check_ports_and_resources
 from infra.targets.local.inputs import SupervisorInputs
 from infra.targets.local.supervisor import Supervisor
 
@@ -22,16 +22,10 @@ class SupervisorKind(Kind[SupervisorInputs]):
         root = Path(inputs.root)
         supervisor = Supervisor(root)
         supervisor.shut_down()  # left behind by an interrupted or killed run
-        self._preflight(inputs, call)
+        check_ports_and_resources(inputs, call.report)
         root.mkdir(parents=True, exist_ok=True, mode=0o700)
         supervisor.start()
         return {}
-
-    def _preflight(self, inputs: SupervisorInputs, call: OperationContext) -> None:
-        root = Path(inputs.root)
-        busy = busy_ports(inputs.ports)
-        short = resource_shortages(root, inputs.memory_mib, inputs.disk_mib)
-        enforce_preflight("this machine", root.name, busy, short, inputs.preflight, call.report)
 
     def read(self, inputs: SupervisorInputs, call: OperationContext) -> ReadResult[SupervisorInputs] | None:
         return ReadResult(inputs) if Supervisor(Path(inputs.root)).pid() is not None else None
