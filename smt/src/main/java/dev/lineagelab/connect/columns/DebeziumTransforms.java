@@ -8,9 +8,12 @@ import dev.lineagelab.connect.columns.SymbolicValue.Leaf;
 import dev.lineagelab.connect.columns.SymbolicValue.OneOf;
 import dev.lineagelab.connect.columns.SymbolicValue.StructValue;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /** Models of Debezium's transforms. */
 final class DebeziumTransforms {
@@ -24,6 +27,16 @@ final class DebeziumTransforms {
   private static final Set<String> TRANSACTION_FIELDS =
       Set.of("id", "data_collection_order", "total_order");
   private static final Set<String> EVENT_FIELDS = Set.of("op", "ts_ms", "ts_us", "ts_ns");
+
+  /** Types that TimezoneConverter converts; dates and times of day without a zone stay. */
+  private static final Set<String> TIMES =
+      Set.of(
+          "timestamp",
+          "timestamp(3)",
+          "timestamp(6)",
+          "timestamp(9)",
+          "time with time zone",
+          "timestamp with time zone");
 
   private DebeziumTransforms() {}
 
@@ -188,5 +201,66 @@ final class DebeziumTransforms {
           StructOperations.transform(
               record.key(), struct -> StructOperations.add(struct, keyField, table)));
     };
+  }
+
+  /**
+   * {@code TimezoneConverter}: converts the times in the rows of a change event. Which of its rules
+   * apply to a table is not decided here: a column that a rule may convert is taken for converted.
+   */
+  static SymbolicTransform timezoneConverter(final ConnectorOptions options) {
+    final List<String> included = options.list("include.list");
+    final List<String> excluded = options.list("exclude.list");
+    final Predicate<String> isConverted =
+        column ->
+            included.isEmpty()
+                ? excluded.stream().noneMatch(rule -> column.equals(columnOf(rule)))
+                : included.stream()
+                    .anyMatch(rule -> columnOf(rule) == null || column.equals(columnOf(rule)));
+    return record ->
+        isEnvelope(record.value()).orElse(false)
+            ? SymbolicTransform.onStruct(Side.VALUE, struct -> converted(struct, isConverted))
+                .apply(record)
+            : List.of(record);
+  }
+
+  /**
+   * Return the column of a rule, {@code source:TABLE[:COLUMN]}, {@code topic:TOPIC[:COLUMN]} or
+   * {@code NAME:COLUMN}; null for a rule that names none.
+   */
+  private static String columnOf(final String rule) {
+    final String[] parts = rule.strip().split(":", -1);
+    final int position = Set.of("source", "topic").contains(parts[0]) ? 2 : 1;
+    return parts.length > position ? parts[position].replaceFirst("^(before|after)\\.", "") : null;
+  }
+
+  private static Optional<StructValue> converted(
+      final StructValue envelope, final Predicate<String> isConverted) {
+    Optional<StructValue> changed = Optional.of(envelope);
+    for (final String image : List.of("before", "after")) {
+      changed =
+          changed.flatMap(
+              struct ->
+                  StructOperations.replace(
+                      struct,
+                      image,
+                      row ->
+                          StructOperations.transform(
+                              row, fields -> Optional.of(convertedRow(fields, isConverted)))));
+    }
+    return changed;
+  }
+
+  private static StructValue convertedRow(
+      final StructValue row, final Predicate<String> isConverted) {
+    final Map<String, SymbolicValue> fields = new LinkedHashMap<>(row.fields());
+    fields.replaceAll(
+        (name, value) ->
+            value instanceof final Leaf leaf
+                    && leaf.type() != null
+                    && TIMES.contains(leaf.type())
+                    && isConverted.test(name)
+                ? StructOperations.derive(leaf, null, Contribution::transformed).orElse(leaf)
+                : value);
+    return row.withFields(fields, row.removed());
   }
 }

@@ -66,9 +66,19 @@ final class RecordTransforms {
       final Contribution contribution = Contribution.identity(origin);
       return new Leaf(type, null, new TreeSet<>(Set.of(contribution)), known.name());
     }
-    return record.topic() instanceof final TopicName.Unknown unknown
-        ? new SymbolicValue.Unknown(type, null, unknown.reason())
-        : Leaf.of(type, Set.of(Contribution.identity(origin).transformed()));
+    return unknown(record.topic())
+        .<SymbolicValue>map(reason -> new SymbolicValue.Unknown(type, null, reason))
+        .orElseGet(() -> Leaf.of(type, Set.of(Contribution.identity(origin).transformed())));
+  }
+
+  /** Return why the name of a topic is unknown; empty if it is known but for a timestamp. */
+  private static Optional<String> unknown(final TopicName topic) {
+    if (topic instanceof final TopicName.Unknown unknown) {
+      return Optional.of(unknown.reason());
+    }
+    return topic instanceof final TopicName.Routed routed
+        ? Optional.of(routed.reason())
+        : Optional.empty();
   }
 
   private static String withoutMark(final String field) {
@@ -93,10 +103,9 @@ final class RecordTransforms {
           .<TopicName>map(TopicName.Known::new)
           .orElse(topic);
     }
-    return topic instanceof TopicName.Timestamped
-        ? new TopicName.Unknown(
-            "A router depends on a topic name that contains the record's timestamp.")
-        : topic;
+    return new TopicName.Unknown(
+        unknown(topic)
+            .orElse("A router depends on a topic name that contains the record's timestamp."));
   }
 
   /** {@code TimestampRouter}: adds the record's timestamp to the topic name. */
@@ -106,8 +115,9 @@ final class RecordTransforms {
   }
 
   private static TopicName timed(final TopicName topic, final String format) {
-    if (topic instanceof TopicName.Unknown) {
-      return topic;
+    final Optional<String> reason = unknown(topic);
+    if (reason.isPresent()) {
+      return new TopicName.Unknown(reason.get());
     }
     final boolean hasTime = format.contains("${timestamp}");
     if (topic instanceof final TopicName.Known known && !hasTime) {

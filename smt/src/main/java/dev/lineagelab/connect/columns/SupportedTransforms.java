@@ -66,6 +66,8 @@ final class SupportedTransforms {
   private static void addDebezium() {
     FACTORIES.put(DEBEZIUM + "ExtractNewRecordState", DebeziumTransforms::extractNewRecordState);
     FACTORIES.put(DEBEZIUM + "ByLogicalTableRouter", DebeziumTransforms::byLogicalTableRouter);
+    FACTORIES.put(DEBEZIUM + "TimezoneConverter", DebeziumTransforms::timezoneConverter);
+    FACTORIES.put(DEBEZIUM + "outbox.EventRouter", DebeziumEventRouter::new);
     FACTORIES.put(DEBEZIUM_FILTER, options -> SupportedTransforms::identity);
     FACTORIES.put(
         DEBEZIUM + "ContentBasedRouter",

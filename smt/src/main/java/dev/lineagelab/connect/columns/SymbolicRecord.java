@@ -137,6 +137,13 @@ public record SymbolicRecord(
     return builder.build();
   }
 
+  /** Return a copy with another partition, offset or timestamp. */
+  public SymbolicRecord withMetadata(final Part part, final SymbolicValue changed) {
+    final Builder builder = toBuilder();
+    builder.metadata.put(part, changed);
+    return builder.build();
+  }
+
   /** Return a copy in which the presence of a header is known. */
   public SymbolicRecord withHeader(final String name, final boolean isPresent) {
     final Builder builder = toBuilder();

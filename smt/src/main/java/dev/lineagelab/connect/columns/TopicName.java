@@ -15,6 +15,14 @@ public sealed interface TopicName {
    */
   record Timestamped(String regex) implements TopicName {}
 
+  /**
+   * Topic that a field of the record names.
+   *
+   * @param regex expression that all such names match
+   * @param reason why the topic of a single record is unknown, a sentence for users
+   */
+  record Routed(String regex, String reason) implements TopicName {}
+
   /** Topic that could not be determined. */
   record Unknown(String reason) implements TopicName {}
 
@@ -23,9 +31,13 @@ public sealed interface TopicName {
     if (this instanceof final Known known) {
       return known.name.equals(topic);
     }
+    final String regex =
+        this instanceof final Timestamped timed
+            ? timed.regex
+            : this instanceof final Routed routed ? routed.regex : null;
     try {
-      return this instanceof final Timestamped timed
-          && new BoundedRegex(Pattern.compile(timed.regex, Pattern.DOTALL)).matches(topic);
+      return regex != null
+          && new BoundedRegex(Pattern.compile(regex, Pattern.DOTALL)).matches(topic);
     } catch (final UnusableOptionException e) {
       // A format that repeats the timestamp exceeds the regex budget; an undecided match is not
       // reported as lineage.

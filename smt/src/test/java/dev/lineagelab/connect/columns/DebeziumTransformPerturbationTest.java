@@ -154,6 +154,9 @@ class DebeziumTransformPerturbationTest {
               "topic.replacement", "$1",
               "key.enforce.uniqueness", Boolean.toString(random.nextBoolean())));
     }
+    if (random.nextInt(4) == 0) {
+      chains.add(DEBEZIUM + "TimezoneConverter", Map.of("converted.timezone", "+02:00"));
+    }
     switch (random.nextInt(4)) {
       case 0 -> chains.add(ICEBERG, Map.of("cdc.target.pattern", "{db}_x.{table}"));
       case 1 -> {
