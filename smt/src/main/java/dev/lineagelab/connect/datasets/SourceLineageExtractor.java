@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -40,6 +41,9 @@ final class SourceLineageExtractor {
   private final DatasetResolver resolver;
   private final DeclaredDatasets declared;
   private final ConnectorLineageBuilder result;
+
+  /** Why streams may lead to any topic, unless a note says it already. */
+  private final Set<String> unknownRoutes = new TreeSet<>();
 
   SourceLineageExtractor(
       final ConnectorContext connector,
@@ -166,6 +170,12 @@ final class SourceLineageExtractor {
   private void traceUnobserved(final SourceStream stream, final Set<TopicName> reached) {
     final List<SymbolicRecord> all = chain.apply(stream.record());
     all.forEach(branch -> result.addNotes(branch.reasons()));
+    for (final SymbolicRecord branch : all) {
+      if (branch.topic() instanceof final TopicName.Unknown unknown
+          && !branch.reasons().contains(unknown.reason())) {
+        unknownRoutes.add(unknown.reason());
+      }
+    }
     trace(
         stream,
         all.stream()
@@ -211,6 +221,10 @@ final class SourceLineageExtractor {
       result.addNote(
           "The topics are those that the connector has written since it was created: this plugin"
               + " knows no dataset that it reads, and observes no record.");
+    }
+    for (final String reason : unknownRoutes) {
+      result.addNote(
+          "The dataset from which topic '" + seen.topic() + "' is written is unknown. " + reason);
     }
     for (final SymbolicRecord record :
         TransformChain.byTopic(chain.after(place(seen).alias).apply(start))) {
