@@ -425,7 +425,8 @@ def test_the_probe_checks_the_certificate(certified, encrypted_port):
     assert probe(encrypted_port, "/healthy", authority).returncode == 0
     done = probe(encrypted_port, "/failing", authority)
     assert done.returncode == 1
-    assert done.stderr.endswith("/failing responded with: HTTP/1.0 503 Service Unavailable\n")
+    # openssl may add an error of its own when the server closes the connection.
+    assert "/failing responded with: HTTP/1.0 503 Service Unavailable\n" in done.stderr
 
 
 def test_the_probe_refuses_the_certificate_of_another_authority(certified, encrypted_port):
