@@ -344,6 +344,38 @@ def test_debezium_to_a_table(stores, table, options, added):
     stores.cluster.rest.delete(table)
 
 
+def test_an_outbox_becomes_the_events_of_each_topic(stores):
+    stores.execute(
+        "CREATE TABLE outbox (id text PRIMARY KEY, aggregatetype text NOT NULL, aggregateid text NOT NULL, "
+        "type text, payload text, tenant text)"
+    )
+    topics = ("outbox.event.order", "outbox.event.bid")
+    stores.cluster.topic(*topics)
+    plain = {name: value for name, value in stores.config(SOURCE).items() if not name.startswith("transforms")}
+    outbox = {
+        "table.include.list": "public.outbox",
+        "slot.name": "outbox",
+        "publication.name": "outbox",
+        "transforms": "outbox",
+        "transforms.outbox.type": "io.debezium.transforms.outbox.EventRouter",
+        "transforms.outbox.table.fields.additional.placement": "tenant:envelope:who,type:header",
+    }
+    stores.cluster.create("outbox", with_lineage(plain | outbox))
+    for number, kind in enumerate(("order", "bid")):
+        stores.execute(f"INSERT INTO outbox VALUES ('{number}', '{kind}', 'a{number}', 'made', '{{}}', 't')")
+    event = stores.cluster.await_event(
+        "outbox", "with the columns of both topics", lambda found: all(columns(found, topic) for topic in topics)
+    )
+    assert edges(event) == {("shop.public.outbox", topic) for topic in topics}
+    for topic in topics:
+        assert columns(event, topic) == {
+            "_key": {"shop.public.outbox/aggregateid"},
+            "payload": {"shop.public.outbox/payload"},
+            "who": {"shop.public.outbox/tenant"},
+        }
+    stores.cluster.rest.delete("outbox")
+
+
 def test_column_added_in_postgres_reaches_every_store(stores):
     for name in (SOURCE, LAKE, SINK):
         stores.cluster.await_event(name, "with all schemas and columns", is_complete)
