@@ -14,6 +14,7 @@ from infra.services import kafka
 from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
 from infra.services.flink.settings import COMPONENT
 from infra.toolchain import Artifacts
+from lineagelab_flink.rest import FlinkClient
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
 from tests.connect.processes import local_site, running
@@ -53,6 +54,14 @@ def flink(tmp_path_factory, ports, service):
         yield cluster
     finally:
         cluster.stop()
+
+
+@pytest.fixture
+def rest(flink):
+    """Client of the cluster's REST API."""
+    client = FlinkClient(flink.url)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="package")

@@ -10,7 +10,6 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from lineagelab_flink.lifecycle import Phase
-from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_id import run_id
 from tests.bench.service_process import running_service
 from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER
@@ -80,13 +79,6 @@ def copies(broker, topic):
     reader = Copies(broker, topic)
     yield reader
     reader.close()
-
-
-@pytest.fixture
-def rest(flink):
-    client = FlinkClient(flink.url)
-    yield client
-    client.close()
 
 
 def running_job(flink, name):

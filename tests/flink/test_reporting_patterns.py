@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import pytest
 
 from lineagelab_flink.launch_sql import SqlJob
-from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.script import script
 from tests.flink.flink_cluster import JOBMANAGER
 from tests.flink.launched import TERMINAL, ReportedLineage, until
@@ -99,7 +98,7 @@ class Jobs:
 
 
 @pytest.fixture
-def jobs(flink, service, broker, launcher, planner, tmp_path, name):
+def jobs(flink, service, broker, launcher, planner, rest, tmp_path, name):
     def launch_as(topic, text, once, prefix):
         folder = tmp_path / topic
         folder.mkdir()
@@ -111,18 +110,9 @@ def jobs(flink, service, broker, launcher, planner, tmp_path, name):
         return launcher(*command, FLINK_SQL_LINEAGE=planner, **own, **marked)
 
     yield Jobs(flink, service, broker, launch_as, name)
-    rest = FlinkClient(flink.url)
     for topic, job in rest.jobs():
         if topic.startswith(name) and not job.is_over:
             rest.cancel(job.job_id)
-    rest.close()
-
-
-@pytest.fixture
-def rest(flink):
-    client = FlinkClient(flink.url)
-    yield client
-    client.close()
 
 
 def test_finished(jobs):

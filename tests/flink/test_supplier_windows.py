@@ -143,13 +143,6 @@ def jar():
 
 
 @pytest.fixture
-def rest(flink):
-    client = FlinkClient(flink.url)
-    yield client
-    client.close()
-
-
-@pytest.fixture
 def windows(broker, registry, rest, jar):
     """Factory of jobs; running ones are cancelled after the test."""
     made = []
