@@ -68,8 +68,6 @@ class RunReporter:
             return  # the job was never observed: it has no run
         if action.what is EventType.START:
             self._store_job_kind(job)
-            if listener_reports_start(job.job_id, self._job_id_prefix):
-                return
         self.store_lineage()
         run = FlinkRun(
             namespace=self._namespace,
@@ -93,7 +91,8 @@ class RunReporter:
         )
         known = self._state_file.state.described
         described = known if known.definition == job.definition else JobLineage()
-        self._spool.add(run_events.event(run, described, update))
+        if action.what is not EventType.START or not listener_reports_start(job.job_id, self._job_id_prefix):
+            self._spool.add(run_events.event(run, described, update))
         if action.what is not EventType.RUNNING:
             log.info("%s of job %s%s", action.what, job.job_id, f": {action.why}" if action.why else "")
         if update.failure is not None:
