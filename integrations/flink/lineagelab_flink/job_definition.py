@@ -63,8 +63,7 @@ class LineageLookup:
 
     def begin(self) -> None:
         """Start an attempt, unless one is running, one has succeeded or none is left."""
-        is_running = self._thread is not None and self._thread.is_alive()
-        if is_running or self._lineage is not None or not self._attempts_left:
+        if self._is_running or self._lineage is not None or not self._attempts_left:
             return
         self._attempts_left -= 1
         self._thread = threading.Thread(target=self._derive, name="lineage lookup", daemon=True)
@@ -73,8 +72,11 @@ class LineageLookup:
     @property
     def is_pending(self) -> bool:
         """True while an attempt is running, or a failed one is to be repeated."""
-        is_running = self._thread is not None and self._thread.is_alive()
-        return self._lineage is None and (is_running or self._attempts_left > 0)
+        return self._lineage is None and (self._is_running or self._attempts_left > 0)
+
+    @property
+    def _is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
 
     def wait(self, seconds: float) -> JobLineage | None:
         """Wait up to `seconds` for the running attempt; return the lineage, None where it is not known."""

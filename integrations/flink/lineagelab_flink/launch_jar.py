@@ -15,16 +15,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lineagelab_flink import launcher
 from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
 from lineagelab_flink.errors import FlinkError
-from lineagelab_flink.launcher import LauncherSettings
+from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient
-
-EXIT_UNUSABLE = 2
 
 
 class JarJob:
@@ -108,13 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyError as error:
         print(f"cannot run {given.name}: environment variable {error.args[0]} is not set", file=sys.stderr)
         return EXIT_UNUSABLE
-    with TemporaryDirectory(prefix="launch-") as scratch:
-        try:
-            settings = LauncherSettings.of(os.environ, Path(scratch))
-        except ValueError as error:
-            print(f"cannot run {given.name}: {error}", file=sys.stderr)
-            return EXIT_UNUSABLE
-        return launcher.run(job, settings)
+    return launcher.run_by_environment(job, given.name)
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

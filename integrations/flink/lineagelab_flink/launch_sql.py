@@ -19,17 +19,15 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lineagelab_flink import gateway, launcher
 from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.errors import FlinkError, ScriptError
-from lineagelab_flink.launcher import LauncherSettings
+from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.script import PLACEHOLDERS, Script, script
 
 PRELUDE = "catalog.sql"
-EXIT_UNUSABLE = 2
 REQUIRED_VARIABLES = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
 
 log = logging.getLogger(__name__)
@@ -95,13 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ScriptError) as error:
         print(f"cannot run {file}: {error}", file=sys.stderr)
         return EXIT_UNUSABLE
-    with TemporaryDirectory(prefix="launch-") as scratch:
-        try:
-            settings = LauncherSettings.of(os.environ, Path(scratch))
-        except ValueError as error:
-            print(f"cannot run {file}: {error}", file=sys.stderr)
-            return EXIT_UNUSABLE
-        return launcher.run(job, settings, once=given.once)
+    return launcher.run_by_environment(job, str(file), once=given.once)
 
 
 def _job(file: Path, environment: Mapping[str, str]) -> SqlJob:

@@ -2,11 +2,14 @@
 """Supervisor of one Flink job: submits, watches, reports and restarts it. `lifecycle` decides, `Launcher` acts."""
 
 import logging
+import os
+import sys
 import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lineagelab_common.heartbeat import DEFAULT_SECONDS, heartbeat_seconds
 from lineagelab_common.identifiers import DEFAULT_NAMESPACE
@@ -33,6 +36,9 @@ from lineagelab_flink.lifecycle import (
 )
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_reporter import RunReporter
+
+EXIT_UNUSABLE = 2
+"""Exit code for an invalid file or setting."""
 
 POLL_SECONDS = 1.0
 STOPPING_POLL_SECONDS = 0.2
@@ -359,3 +365,24 @@ def run(definition: JobDefinition, settings: LauncherSettings, *, once: bool = F
     stop.install()
     log.info("supervising %s, definition %s", definition.name, definition.identity)
     return 0 if Launcher(definition, settings, stop, once=once).run() else 1
+
+
+def run_by_environment(definition: JobDefinition, subject: str, *, once: bool = False) -> int:
+    """Run a launcher with settings of the environment, as `run` does; return 2 where they are invalid.
+
+    Args:
+        definition: of the job.
+        subject: what the command was to run, for the message.
+        once: as for `run`.
+
+    Raises:
+        KeyError: a required variable is not set.
+        OSError: the state file or the spool cannot be written.
+    """
+    with TemporaryDirectory(prefix="launch-") as scratch:
+        try:
+            settings = LauncherSettings.of(os.environ, Path(scratch))
+        except ValueError as error:
+            print(f"cannot run {subject}: {error}", file=sys.stderr)
+            return EXIT_UNUSABLE
+        return run(definition, settings, once=once)
