@@ -1,28 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries of TPC-DS: every observed effect of an input column has an edge.
+"""The queries of TPC-DS: every observed effect of an input column has an edge.
 
-`LINEAGE_TPCDS_QUERIES=all`, or numbers with commas between them, selects other queries. A query without rows fails:
-nothing can be observed in it.
+`tpcds/qNN.sql` have the meaning of the specification's queries: their tables, joins, subqueries, groups and windows,
+with shorter lists of columns, and constants that find rows in small tables. `LINEAGE_TPCDS_QUERIES=all`, or numbers
+with commas between them, selects others than the default.
 """
 
 import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.unit.spark import lineage_dsl
-from tests.unit.spark.lineage_effects import Comparison, compared, differences, mapped_value, outcome
+from tests.unit.spark.lineage_effects import Comparison, Outcome, compared, differences, mapped_value, outcome
 from tests.unit.spark.lineage_programs import table as local_table
-from tests.unit.spark.tpcds_queries import QUERIES
 from tests.unit.spark.tpcds_tables import TABLES, Rows, random_rows, schema
 
+QUERIES = {int(path.stem[1:]): path.read_text() for path in sorted((Path(__file__).parent / "tpcds").glob("*.sql"))}
 SELECTED = os.environ.get("LINEAGE_TPCDS_QUERIES", "43")
 NUMBERS = list(QUERIES) if SELECTED == "all" else [int(number) for number in SELECTED.split(",")]
-SEED = 1
+SEEDS = range(1, 30)
+
+COMPUTED_KEYS = {54: {("ss_ext_sales_price", "num_customers")}}
+"""(input column, output column) by query, that groups by a value computed of the input column: a monotone map of the
+column does not keep which of these values are equal."""
 
 pytestmark = pytest.mark.slow
 
@@ -42,20 +48,14 @@ def test_edges_of_query(interpreted: SparkSession, number: int) -> None:
     result = compare_query(interpreted, number)
 
     print(f"q{number}: {result.columns} columns, unknown {result.unknown}, no effect {sorted(result.unconfirmed)}")
-    assert (result.missing, result.not_direct) == (set(), set())
+    assert (result.missing, result.not_direct) == (set(), COMPUTED_KEYS.get(number, set()))
 
 
 def compare_query(spark: SparkSession, number: int) -> Comparison:
     """Compare a query's lineage with the effects of each column that its text names; no other one can have any."""
-    random = Random(SEED)
-    rows = random_rows(random)
-    for table in TABLES:
-        show(spark, table, rows[table])
-    frame = spark.sql(QUERIES[number])
-    lineage = lineage_dsl.of(frame)
-    before = outcome(frame)
-    shown = {value for values in before.values() for value in values}
-    assert shown - {"0", "None"}, f"query {number} returns no rows, or counts none: nothing can be observed"
+    random = Random(number)
+    rows, before = visible_rows(spark, number)
+    lineage = lineage_dsl.of(spark.sql(QUERIES[number]))
     changed: dict[str, set[str]] = defaultdict(set)
     mapped: dict[str, set[str]] = {}
     for table, place, column in named_columns(QUERIES[number]):
@@ -74,6 +74,18 @@ def compare_query(spark: SparkSession, number: int) -> Comparison:
         f"q{number}: {sum(next(iter(before.values())).values())} rows, {len(with_effect)} of {len(changed)} have effect"
     )
     return compared(lineage, changed, mapped)
+
+
+def visible_rows(spark: SparkSession, number: int) -> tuple[dict[str, Rows], Outcome]:
+    """Return tables for which a query returns rows, and not only zeros and nulls, and what it returns."""
+    for seed in SEEDS:
+        rows = random_rows(seed)
+        for table in TABLES:
+            show(spark, table, rows[table])
+        before = outcome(spark.sql(QUERIES[number]))
+        if {value for values in before.values() for value in values} - {"0", "None"}:
+            return rows, before
+    pytest.fail(f"query {number} returns no rows for any seed of {SEEDS}: nothing can be observed")
 
 
 def named_columns(query: str) -> Iterator[tuple[str, int, str]]:

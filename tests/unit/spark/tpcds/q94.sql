@@ -1,0 +1,11 @@
+SELECT count(DISTINCT s1.ws_order_number) AS orders, sum(s1.ws_ext_ship_cost) AS shipping,
+    sum(s1.ws_net_profit) AS profit
+FROM web_sales s1, date_dim, customer_address, web_site
+WHERE d_date BETWEEN 20 AND 20 + 370 AND s1.ws_ship_date_sk = d_date_sk AND s1.ws_ship_addr_sk = ca_address_sk
+    AND ca_state IN ('TN', 'GA') AND s1.ws_web_site_sk = web_site_sk AND web_company_name = 'pri'
+    AND EXISTS (
+        SELECT * FROM web_sales s2
+        WHERE s1.ws_order_number = s2.ws_order_number AND s1.ws_warehouse_sk <> s2.ws_warehouse_sk)
+    AND NOT EXISTS (SELECT * FROM web_returns WHERE s1.ws_order_number = wr_order_number AND wr_return_quantity > 250)
+ORDER BY count(DISTINCT s1.ws_order_number)
+LIMIT 100
