@@ -55,6 +55,7 @@ from lineage.store import (
     RefusedLetter,
     StoreError,
     StoreFull,
+    StoreUnusable,
 )
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
@@ -749,12 +750,29 @@ class Service:
                     await self._checkpoint_needed.wait()
             self._checkpoint_needed.clear()
             began = time.monotonic()
-            if len(self.lineage.unsaved) and not await self._save_state():
+            saved = True
+            if self._state.has_lost_changes:
+                saved = await self._replace_state()
+            elif len(self.lineage.unsaved):
+                saved = await self._save_state()
+            if not saved:
                 await asyncio.sleep(shortest)
             # Events that were applied meanwhile have set it for this checkpoint.
             if not self._state.needs_checkpoint:
                 self._checkpoint_needed.clear()
             pause = max(shortest, _CHECKPOINT_SHARE * (time.monotonic() - began))
+
+    async def _replace_state(self) -> bool:
+        """Make the state again from the log; return False if that failed: a later attempt may succeed."""
+        try:
+            rebuilt = await self.rebuild()
+        except (sqlite3.Error, StoreError, StoreUnusable):
+            logger.exception(
+                "the state that lost changes cannot be made again; archived runs may be missing until then"
+            )
+            return False
+        logger.warning("the state that lost changes was made again from %d events", rebuilt.events)
+        return True
 
     async def _release_periodically(self) -> None:
         """Remove from memory what only requests have read: they make no checkpoint due."""

@@ -69,6 +69,11 @@ class Projection:
         return self._is_committed
 
     @property
+    def has_lost_changes(self) -> bool:
+        """Return whether the state lacks changes since its last checkpoint, so that only a rebuild can save it."""
+        return self.state is not None and self.state.connection.has_lost_changes
+
+    @property
     def needs_checkpoint(self) -> bool:
         """Return whether a checkpoint shall be made at once: many records have changed, or many events arrived."""
         due = self.state is not None and self.state.past_states.is_due(self.position)
@@ -137,10 +142,21 @@ class Projection:
         return stored is not None and self.apply_stored(stored)
 
     def save(self) -> Iterator[None]:
-        """Write changed records to the state file in steps. After the last one it is consistent, to be committed."""
+        """Write changed records to the state file in steps. After the last one it is consistent, to be committed.
+
+        Raises:
+            sqlite3.Error: the changes since the last checkpoint were lost.
+            StoreError: they were lost before.
+        """
         if self.state is not None:
             self._is_committed = False
-            yield from save_steps(self.lineage, self.graph, self.state)
+            self.state.connection.check_changes()
+            try:
+                yield from save_steps(self.lineage, self.graph, self.state)
+            except sqlite3.Error:
+                # What a step was to write is not noted as changed any more.
+                self.state.connection.roll_back()
+                raise
 
     def commit(self) -> None:
         """Make a checkpoint, which must follow the last step of `save` before another event is applied.

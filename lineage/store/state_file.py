@@ -22,6 +22,7 @@ from lineage.rules import Rules
 from lineage.store import history_index, past_states
 from lineage.store.rows import row_key
 from lineage.store.run_retention import named_parents
+from lineage.store.state_connection import StateConnection
 from lineage.store.state_records import packed_content, state_record
 
 logger = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ class StateFile:
             sqlite3.Error: it is damaged, or cannot be written.
         """
         self.path = path
-        self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self.connection = StateConnection(path)
         try:
             for pragma in _PRAGMAS:
                 self.connection.execute(f"PRAGMA {pragma}")
@@ -136,7 +137,7 @@ class StateFile:
                 self.connection.executescript(f"BEGIN; {_SCHEMA} {past_states.SCHEMA} {history_index.SCHEMA} COMMIT;")
                 self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
             self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
-            self.connection.execute("BEGIN")
+            self.connection.begin()
             self.past_states = past_states.PastStates(self.connection)
             self.index = history_index.HistoryIndex(self.connection)
             self.reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -185,12 +186,14 @@ class StateFile:
                 self.connection.execute("REPLACE INTO lineages VALUES (?, ?, ?)", (*job, body))
 
     def commit(self, position: int) -> None:
-        """Make a checkpoint: the state contains all events up to number `position`."""
+        """Make a checkpoint: the state contains all events up to number `position`.
+
+        Raises:
+            sqlite3.Error, StoreError: the changes since the last checkpoint were lost.
+        """
         self.connection.execute("UPDATE checkpoint SET position = ?", (position,))
-        self.connection.execute("COMMIT")
-        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self.connection.checkpoint()
         self.position = position
-        self.connection.execute("BEGIN")
 
     def close(self) -> None:
         """Close the file; changes since the last checkpoint are lost."""

@@ -316,6 +316,35 @@ def test_runs_older_than_the_retention_go_too_but_for_the_newest(tmp_path, monke
     run(check())
 
 
+def test_the_state_is_made_again_once_the_disk_has_room(tmp_path):
+    """Runs that were archived since its last checkpoint are in the log only."""
+
+    async def store_runs(api, numbers):
+        for number in numbers:
+            end = body("COMPLETE", 2 * number + 1, run=number, job="orders_etl")
+            await api.store(orders(2 * number, number, *(f"{number}_{column}" for column in range(100))), end)
+
+    async def check():
+        async with Api(tmp_path, checkpoint_seconds=0.05) as api:
+            service = api.app.state.service
+            service.lineage.spare_runs = 0
+            full = service._state.state
+            await store_runs(api, range(1, 5))
+            (pages,) = full.connection.execute("PRAGMA page_count").fetchone()
+            full.connection.execute(f"PRAGMA max_page_count = {pages}")
+            await store_runs(api, range(5, 60))
+            async with asyncio.timeout(60):
+                while service._state.state is full:
+                    await asyncio.sleep(0.01)
+            await store_runs(api, range(60, 65))
+            found = await api.read("/api/v1/namespaces/test-jobs/jobs/orders_etl/runs", limit=100)
+            assert [run["id"] for run in found["runs"]] == [run_of(number) for number in range(64, 0, -1)]
+            assert (await api.post("/api/v1/rebuild")).json()["equal"]
+            assert service.log.dead_letters.count() == {}
+
+    run(check())
+
+
 def test_runs_stay_in_the_log_if_the_state_without_them_cannot_be_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(run_retention, "KEPT_RUNS", 1)
 
