@@ -15,6 +15,7 @@ from infra.services.definition import Draft, Pipeline
 from infra.services.discovery import definitions
 from infra.services.external import reject_loopback
 from infra.services.flink import jobs as flink_jobs
+from infra.services.flink import user_jars as flink_user_jars
 from infra.services.flink import user_jobs as flink_user_jobs
 from infra.services.forecast import settings as forecast_settings
 from infra.services.forecast import task as forecast_task
@@ -39,6 +40,7 @@ PIPELINE: tuple[Pipeline, ...] = (
     forecast_task.pipeline,
     flink_jobs.pipeline,
     flink_user_jobs.pipeline,
+    flink_user_jars.pipeline,
     spark_user_jobs.pipeline,
 )
 """Parts of the data pipeline in build order; user jobs come last, so that they can need every other part."""

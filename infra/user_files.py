@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User files in the checkout: connectors and their plugins, Spark jobs and their packages, Flink SQL."""
+"""User files in the checkout: connectors and their plugins, Spark jobs and their packages, Flink SQL and
+jars of Flink jobs.
+"""
 
 import zipfile
 from collections.abc import Mapping
@@ -13,11 +15,14 @@ PLUGIN_FOLDER = f"{CONNECTOR_FOLDER}/plugins"
 SPARK_FOLDER = "jobs/spark"
 PACKAGE_FOLDER = f"{SPARK_FOLDER}/packages"
 FLINK_FOLDER = "jobs/flink/sql"
+JAR_FOLDER = "jobs/flink/jars"
 
 CONNECTOR_SUFFIX = ".json"
 SPARK_SUFFIX = ".py"
 FLINK_SUFFIX = ".sql"
 JAR_SUFFIX = ".jar"
+ARGUMENTS_SUFFIX = ".args"
+COLUMNS_SUFFIX = ".columns.json"
 
 _ARCHIVE_SUFFIXES = (".whl", ".gz", ".zip")
 _BYTECODE_FOLDER = "__pycache__"
@@ -44,17 +49,32 @@ class ConnectorPlugins:
 
 
 @dataclass(frozen=True)
+class JarFiles:
+    """Files of a Flink job in `JAR_FOLDER`, beside its jar.
+
+    Attributes:
+        arguments: text of `NAME.args`: the job's header, and the arguments of its main class.
+        columns: text of `NAME.columns.json`, the declared lineage; empty for none.
+    """
+
+    arguments: str
+    columns: str = ""
+
+
+@dataclass(frozen=True)
 class UserFiles:
     """Text of each user file by file name, one mapping per folder.
 
     Attributes:
         plugins: of connectors.
+        jars: jars of Flink jobs, by name of the job.
         packages: files of the Python packages in `PACKAGE_FOLDER`, as paths in the checkout.
     """
 
     connectors: Mapping[str, str] = field(default_factory=dict)
     spark: Mapping[str, str] = field(default_factory=dict)
     flink: Mapping[str, str] = field(default_factory=dict)
+    jars: Mapping[str, JarFiles] = field(default_factory=dict)
     plugins: ConnectorPlugins = ConnectorPlugins()
     packages: tuple[str, ...] = ()
 
@@ -67,12 +87,14 @@ def read_user_files(project: Path) -> UserFiles:
     """Read all user files of the checkout `project`; a missing folder counts as empty.
 
     Raises:
-        UserFileError: a file is not readable or not UTF-8, a plugin has no readable jar, or a package is not installed.
+        UserFileError: a file is not readable or not UTF-8, a plugin has no readable jar, the files of a jar are not
+            complete, or a package is not installed.
     """
     return UserFiles(
         connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
         spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
         flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
+        jars=_read_jars(project),
         plugins=_read_plugins(project),
         packages=_read_packages(project),
     )
@@ -80,6 +102,27 @@ def read_user_files(project: Path) -> UserFiles:
 
 def _read_folder(project: Path, folder: str, suffix: str) -> dict[str, str]:
     return {path.name: _read_file(path, folder) for path in sorted((project / folder).glob(f"*{suffix}"))}
+
+
+def _read_jars(project: Path) -> dict[str, JarFiles]:
+    """Read the files of jars; none of a job's may be there without its jar."""
+    arguments = _read_folder(project, JAR_FOLDER, ARGUMENTS_SUFFIX)
+    columns = _read_folder(project, JAR_FOLDER, COLUMNS_SUFFIX)
+    jars = {path.name.removesuffix(JAR_SUFFIX) for path in (project / JAR_FOLDER).glob(f"*{JAR_SUFFIX}")}
+    for suffix, files in ((ARGUMENTS_SUFFIX, arguments), (COLUMNS_SUFFIX, columns)):
+        if alone := sorted(file for file in files if file.removesuffix(suffix) not in jars):
+            jar = f"{alone[0].removesuffix(suffix)}{JAR_SUFFIX}"
+            raise UserFileError(f"{JAR_FOLDER}/{alone[0]} has no jar: copy it to {JAR_FOLDER}/{jar}")
+    for name in sorted(jars):
+        if f"{name}{ARGUMENTS_SUFFIX}" not in arguments:
+            raise UserFileError(
+                f"{JAR_FOLDER}/{name}{JAR_SUFFIX} has no header: create {name}{ARGUMENTS_SUFFIX} beside it, with the "
+                "line `# lab: service` and the arguments of the jar's main class"
+            )
+    return {
+        name: JarFiles(arguments[f"{name}{ARGUMENTS_SUFFIX}"], columns.get(f"{name}{COLUMNS_SUFFIX}", ""))
+        for name in sorted(jars)
+    }
 
 
 def _read_plugins(project: Path) -> ConnectorPlugins:

@@ -16,8 +16,10 @@ from infra.services.overview import enabled_features
 from infra.settings import Settings
 from infra.toolchain import Artifacts
 from infra.user_files import (
+    ARGUMENTS_SUFFIX,
     CONNECTOR_FOLDER,
     FLINK_FOLDER,
+    JAR_FOLDER,
     NO_USER_FILES,
     SPARK_FOLDER,
     UserFiles,
@@ -48,7 +50,7 @@ def lint(
         json_file.write_text(render_json(found), encoding="utf-8")
     for violation in found:
         out.print(str(violation), markup=False, highlight=False, soft_wrap=True)
-    count = sum(len(texts) for texts in (files.connectors, files.spark, files.flink))
+    count = sum(len(each) for each in (files.connectors, files.spark, files.flink, files.jars))
     out.print(f"{count} files: {len(found) or 'no'} violation{'' if len(found) == 1 else 's'}", markup=False)
     if found:
         raise typer.Exit(EXIT_VIOLATIONS)
@@ -62,6 +64,7 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     """
     from infra.catalog import build_lab
     from infra.services.connect.user_connectors import user_connectors
+    from infra.services.flink.user_jars import jar_jobs
     from infra.services.flink.user_jobs import has_header, sql_jobs
     from infra.services.spark.user_jobs import user_jobs
 
@@ -71,11 +74,20 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     known = {item.dataset for row in contract.jobs for item in row.inputs}
     known |= {item.dataset for row in contract.jobs for item in row.outputs}
     prelude = {name for name, text in files.flink.items() if not has_header(text)}
+    jars = {f"{name}{ARGUMENTS_SUFFIX}": jar for name, jar in files.jars.items()}
+    arguments = {file: jar.arguments for file, jar in jars.items()}
     read = [
         read_files(
             CONNECTOR_FOLDER, files.connectors, lambda one: user_connectors(one, target.site, settings), (), known
         ),
         read_files(FLINK_FOLDER, files.flink, lambda one: sql_jobs(one, own, needs)[0], prelude, known),
+        read_files(
+            JAR_FOLDER,
+            arguments,
+            lambda one: jar_jobs({file.removesuffix(ARGUMENTS_SUFFIX): jars[file] for file in one}, own, needs),
+            (),
+            known,
+        ),
         read_files(SPARK_FOLDER, files.spark, lambda one: user_jobs(one, settings, own, needs), (), known),
     ]
     jobs: list[JobFile] = [job for found, _ in read for job in found]

@@ -14,6 +14,7 @@ UNREACHABLE = "http://127.0.0.1:1"
 """Address of the schema registry: without orders the job never uses it."""
 
 
+WINDOWS_MAIN = "dev.lineagelab.flink.windows.SupplierWindowsJob"
 UNDECLARED = "undeclared_windows"
 UNDECLARED_TOPICS = ("undeclared_orders", "undeclared_windows")
 
@@ -26,20 +27,37 @@ def windows(launcher, broker):
 
 
 @pytest.fixture
-def undeclared(launcher, broker):
-    """Launcher of the job without declared columns."""
-    return launch_windows(launcher, broker, UNDECLARED, UNDECLARED_TOPICS)
+def undeclared(launcher, broker, tmp_path):
+    """Launcher of the job without declared columns, with an argument file, as a jar of a user has it."""
+    return launch_by_file(launcher, broker, tmp_path, UNDECLARED, UNDECLARED_TOPICS)
+
+
+def launch_by_file(launcher, broker, folder, own_name, topics):
+    """Launch the job by an argument file; it gives itself a name."""
+    orders, windows = topics
+    broker.topic(*topics)
+    arguments = folder / "windows.args"
+    arguments.write_text(
+        f"# lab: service\n\n--name {own_name}\n--bootstrap ${{KAFKA_BOOTSTRAP}}\n--registry {UNREACHABLE}\n"
+        f"--orders {orders} --windows '{windows}'  # topics\n"
+    )
+    options = ("--arguments", str(arguments), "--main", WINDOWS_MAIN)
+    return launcher("lineagelab_flink.launch_jar", *options, UNDECLARED, FLINK_JOB_JAR=str(windows_jar()))
+
+
+def windows_jar():
+    (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
+    return jar
 
 
 def launch_windows(launcher, broker, name, topics, options=()):
     broker.topic(*topics)
-    (jar,) = (Artifacts.open().component(WINDOWS_COMPONENT) / "lib").glob("*.jar")
     command = (
         *("lineagelab_flink.launch_jar", *options, name, "--name", name),
         *("--bootstrap", broker.bootstrap, "--registry", UNREACHABLE),
         *("--orders", topics[0], "--windows", topics[1]),
     )
-    return launcher(*command, FLINK_JOB_JAR=str(jar))
+    return launcher(*command, FLINK_JOB_JAR=str(windows_jar()))
 
 
 def running(flink, name=JOB_SUPPLIER_WINDOWS):
@@ -93,3 +111,13 @@ def test_the_datasets_of_a_jar_without_declared_columns_come_from_the_listener(u
     (start,) = (event for event in reported.events(run["id"]) if event["eventType"] == "START")
     assert start not in reported.launcher_events(run["id"])
     assert [one["name"] for one in (*start["inputs"], *start["outputs"])] == list(UNDECLARED_TOPICS)
+
+
+def test_a_jar_that_names_its_job_otherwise_is_told_so(launcher, broker, tmp_path, flink):
+    launched = launch_by_file(launcher, broker, tmp_path, "another", ("other_orders", "other_windows"))
+    launched.start()
+    running(flink, "another")
+    until(
+        lambda: "the job names itself 'another', so that its datasets are reported for" in launched.log(), "a warning"
+    )
+    assert launched.stop() == 0

@@ -83,6 +83,28 @@ class SqlJob:
     needs: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class JarJob:
+    """Jar of a user with a job header.
+
+    Attributes:
+        name: name of the job; the file name without suffix.
+        jar: path of the jar in the checkout.
+        arguments: text of the argument file.
+        columns: text of the declared lineage; empty for none.
+        main_class: empty for the one that the jar's manifest names.
+        continuous, needs: as of `SqlJob`.
+    """
+
+    name: str
+    jar: str
+    arguments: str
+    columns: str
+    main_class: str
+    continuous: bool
+    needs: tuple[str, ...] = ()
+
+
 def jar_launchers(site: Site) -> tuple[Service, ...]:
     """Return the launchers of the lab's Java jobs."""
     return (
@@ -100,8 +122,7 @@ def jar_launchers(site: Site) -> tuple[Service, ...]:
 def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
     """Return the launcher's arguments: its options, the job's name, arguments of the main class."""
     return (
-        *("--columns", site.file(JOB_SUPPLIER_WINDOWS, COLUMNS_FILE)),
-        *(word for pair in DATASET_NAMESPACES.items() for word in ("--dataset-namespace", "=".join(pair))),
+        *_columns_options(JOB_SUPPLIER_WINDOWS, site),
         JOB_SUPPLIER_WINDOWS,
         *("--name", JOB_SUPPLIER_WINDOWS),
         *("--bootstrap", str(site.address(kafka.NAME, kafka.BROKER.name))),
@@ -109,6 +130,13 @@ def supplier_windows_arguments(site: Site) -> tuple[str, ...]:
         *("--registry", schema_registry.confluent_api(site)),
         *("--orders", TOPIC_ORDERS),
         *("--windows", TOPIC_SUPPLIER_WINDOWS),
+    )
+
+
+def _columns_options(launcher: str, site: Site) -> tuple[str, ...]:
+    return (
+        *("--columns", site.file(launcher, COLUMNS_FILE)),
+        *(word for pair in DATASET_NAMESPACES.items() for word in ("--dataset-namespace", "=".join(pair))),
     )
 
 
@@ -149,20 +177,23 @@ def sql_service(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Service:
     return replace(launcher, memory_mib=SQL_LAUNCHER_MEMORY_MIB)
 
 
+def jar_service(job: JarJob, site: Site) -> Service:
+    """Return the launcher of a continuous job of a user's jar."""
+    run, files = _jar_program(job, site)
+    return _launcher(job.name, run, site, _jar_environment(job, site), job.needs, files)
+
+
+def jar_task(job: JarJob, site: Site) -> Task:
+    """Return the task of a user's jar on bounded input."""
+    run, files = _jar_program(job, site)
+    return _task(job.name, run, site, _jar_environment(job, site), job.needs, files, LAUNCHER_MEMORY_MIB)
+
+
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
     """Return the task of a SQL job on bounded input."""
     run, files = _sql_program(job, site, prelude)
-    environment = {**_launcher_environment(job.name, site, site.scratch(job.name)), **_sql_environment(site)}
-    return Task(
-        name=job.name,
-        run=run,
-        needs=tuple(dict.fromkeys((*_common_needs(), GATEWAY, *job.needs))),
-        files=files,
-        env=environment,
-        secrets=flink.SECRETS | lineage.EMITTER_SECRETS,
-        memory_mib=SQL_LAUNCHER_MEMORY_MIB,
-        stop_seconds=STOP_SECONDS,
-    )
+    needs = (GATEWAY, *job.needs)
+    return _task(job.name, run, site, _sql_environment(site), needs, files, SQL_LAUNCHER_MEMORY_MIB)
 
 
 def _launcher(
@@ -186,6 +217,48 @@ def _launcher(
         restart="on_failure",
         stop_seconds=STOP_SECONDS,
     )
+
+
+def _task(
+    name: str,
+    run: Python,
+    site: Site,
+    environment: Mapping[str, str],
+    needs: tuple[str, ...],
+    files: Mapping[str, str],
+    memory_mib: int,
+) -> Task:
+    """Return the launcher of a job that runs to completion."""
+    return Task(
+        name=name,
+        run=run,
+        needs=tuple(dict.fromkeys((*_common_needs(), *needs))),
+        files=files,
+        env={**_launcher_environment(name, site, site.scratch(name)), **environment},
+        secrets=flink.SECRETS | lineage.EMITTER_SECRETS,
+        memory_mib=memory_mib,
+        stop_seconds=STOP_SECONDS,
+    )
+
+
+def _jar_program(job: JarJob, site: Site) -> tuple[Python, dict[str, str]]:
+    """Return the program and the files of the launcher of a user's jar."""
+    arguments_file = f"{job.name}.args"
+    arguments = (
+        *("--arguments", site.file(job.name, arguments_file)),
+        *(("--main", job.main_class) if job.main_class else ()),
+        *(_columns_options(job.name, site) if job.columns else ()),
+        job.name,
+    )
+    files = {arguments_file: job.arguments, **({COLUMNS_FILE: job.columns} if job.columns else {})}
+    return Python(JAR_LAUNCHER, arguments, reads=(job.jar,)), files
+
+
+def _jar_environment(job: JarJob, site: Site) -> dict[str, str]:
+    return {
+        "FLINK_JOB_JAR": site.project_file(job.jar),
+        "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+    }
 
 
 def _sql_program(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> tuple[Python, dict[str, str]]:

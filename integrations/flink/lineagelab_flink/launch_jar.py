@@ -1,27 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command that runs a jar as a Flink job and supervises it: `python -m lineagelab_flink.launch_jar NAME [ARGUMENT...]`.
 
-The jar's manifest names its main class. `--columns` names the file in which the job declares its datasets and their
+The jar's manifest names its main class, unless `--main` does. `--arguments` names a file with further arguments of that
+class (`program_arguments`). `--columns` names the file in which the job declares its datasets and their
 columns (`declared_columns`). Without it, OpenLineage's listener in the cluster reports what the job reads and writes,
 for the same run. For the life cycle of the job see `launch_sql`.
 
 Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
-`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`).
+`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
 
 import argparse
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lineagelab_flink import launcher
 from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
-from lineagelab_flink.errors import FlinkError
+from lineagelab_flink.errors import FlinkError, ScriptError
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
+from lineagelab_flink.program_arguments import program_arguments
 from lineagelab_flink.rest import FlinkClient
+from lineagelab_flink.script import PLACEHOLDERS
 
 
 class JarJob:
@@ -34,6 +37,7 @@ class JarJob:
         flink_url: of the REST API.
         columns: declaration of the job's column lineage; None for none.
         aliases: of the namespaces in that declaration.
+        main_class: empty for the one that the jar's manifest names.
 
     Raises:
         OSError: the jar cannot be read.
@@ -49,10 +53,12 @@ class JarJob:
         flink_url: str,
         columns: Path | None = None,
         aliases: Aliases | None = None,
+        main_class: str = "",
     ) -> None:
         content = hashlib.sha256(jar.read_bytes()).hexdigest()[:16]
         self.name = name
-        self.identity = hashlib.sha256("\0".join((content, *arguments)).encode()).hexdigest()[:16]
+        definition = (content, *((main_class,) if main_class else ()), *arguments)
+        self.identity = hashlib.sha256("\0".join(definition).encode()).hexdigest()[:16]
         self.names_datasets = columns is not None
         self._jar = jar
         self._uploaded_as = f"{name}-{content}.jar"
@@ -60,6 +66,7 @@ class JarJob:
         self._flink = flink_url
         self._columns = columns
         self._aliases = aliases or {}
+        self._main_class = main_class
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
         """Upload the jar unless the cluster has it, and run it. Raises FlinkError."""
@@ -67,6 +74,7 @@ class JarJob:
             "jobId": job_id,
             "programArgsList": self._arguments,
             "flinkConfiguration": {"pipeline.name": self.name, "pipeline.global-job-parameters": parameters},
+            **({"entryClass": self._main_class} if self._main_class else {}),
             **({"savepointPath": restore, "claimMode": "CLAIM"} if restore else {}),
         }
         rest = FlinkClient(self._flink)
@@ -91,21 +99,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run until the job is over; return the exit code."""
     given = _parse(arguments)
     try:
-        job = JarJob(
-            given.name,
-            Path(os.environ["FLINK_JOB_JAR"]),
-            given.arguments,
-            os.environ["FLINK_URL"],
-            given.columns,
-            dict(given.dataset_namespace),
-        )
+        job = _job(given, os.environ)
     except OSError as error:
-        print(f"cannot run {given.name}: cannot read its jar: {error}", file=sys.stderr)
+        print(f"cannot run {given.name}: cannot read its jar or its arguments: {error}", file=sys.stderr)
+        return EXIT_UNUSABLE
+    except ScriptError as error:
+        print(f"cannot run {given.name}: {error}", file=sys.stderr)
         return EXIT_UNUSABLE
     except KeyError as error:
         print(f"cannot run {given.name}: environment variable {error.args[0]} is not set", file=sys.stderr)
         return EXIT_UNUSABLE
     return launcher.run_by_environment(job, given.name)
+
+
+def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> JarJob:
+    words = list(given.program_arguments)
+    if given.arguments is not None:
+        values = {name: environment[name] for name in PLACEHOLDERS if name in environment}
+        words += program_arguments(given.arguments.name, given.arguments.read_text(encoding="utf-8"), values)
+    return JarJob(
+        given.name,
+        Path(environment["FLINK_JOB_JAR"]),
+        words,
+        environment["FLINK_URL"],
+        given.columns,
+        dict(given.dataset_namespace),
+        given.main,
+    )
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -121,8 +141,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="ALIAS=NAMESPACE",
         help="namespace for which an alias in --columns stands; can be repeated",
     )
+    parser.add_argument("--arguments", type=Path, metavar="FILE", help="file with further arguments of the main class")
+    parser.add_argument("--main", default="", metavar="CLASS", help="main class, if the jar's manifest names none")
     parser.add_argument("name", help="name of the job")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the jar's main class")
+    parser.add_argument(
+        "program_arguments", metavar="arguments", nargs=argparse.REMAINDER, help="arguments of the jar's main class"
+    )
     return parser.parse_args(arguments)
 
 

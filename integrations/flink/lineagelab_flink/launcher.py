@@ -248,7 +248,12 @@ class Launcher:
         try:
             jobs = self._flink.jobs()
             known = self._state_file.state.memory.job_id
-            own = next((job for _, job in jobs if known and job.job_id == known), None)
+            name, own = next(((name, job) for name, job in jobs if known and job.job_id == known), ("", None))
+            if own is not None and name != self._definition.name and not self._definition.names_datasets:
+                self._warn(
+                    f"the job names itself {name!r}, so that its datasets are reported for another job of that name: "
+                    f"call execute({self._definition.name!r}), or declare its columns"
+                )
             others = [job for name, job in jobs if name == self._definition.name and not job.is_over and job is not own]
             if own is not None or not others:
                 return ClusterView(own)

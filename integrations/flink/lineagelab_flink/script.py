@@ -18,7 +18,7 @@ PLACEHOLDERS = (
     "AWS_REGION",
     "CHECKPOINTS",
 )
-"""Placeholders of SQL files. Credentials are excluded; they stay in the cluster's environment."""
+"""Placeholders of job files. Credentials are excluded; they stay in the cluster's environment."""
 
 _TOKEN = re.compile(
     r"""
@@ -127,6 +127,27 @@ def statements(file: str, text: str, values: Mapping[str, str]) -> list[Statemen
     return found
 
 
+def with_values(text: str, values: Mapping[str, str], file: str, line: int) -> str:
+    """Return a text, which begins at a line of a file, with the values of its placeholders.
+
+    Raises:
+        ScriptError: a placeholder is unknown or has no value; the message has file and line.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        where = f"{file}, line {line + _line(text, found.start()) - 1}"
+        if name not in PLACEHOLDERS:
+            near = get_close_matches(name, PLACEHOLDERS, n=1)
+            guess = f"; did you mean ${{{near[0]}}}?" if near else "."
+            raise ScriptError(f"{where}: unknown placeholder ${{{name}}}{guess} Known: {', '.join(PLACEHOLDERS)}")
+        if name not in values:
+            raise ScriptError(f"{where}: ${{{name}}} has no value: environment variable {name} is not set")
+        return values[name]
+
+    return _PLACEHOLDER.sub(value, text)
+
+
 def _statement_set(parts: Sequence[Statement]) -> Statement:
     """Return a statement set in the form that the gateway accepts as one statement."""
     first = parts[0]
@@ -173,18 +194,7 @@ def _statement(file: str, text: str, bare: str, line: int) -> Iterator[Statement
 
 
 def _replaced(file: str, text: str, begin: int, end: int, values: Mapping[str, str]) -> str:
-    def value(found: re.Match[str]) -> str:
-        name = found[1]
-        where = f"{file}, line {_line(text, begin + found.start())}"
-        if name not in PLACEHOLDERS:
-            near = get_close_matches(name, PLACEHOLDERS, n=1)
-            guess = f"; did you mean ${{{near[0]}}}?" if near else "."
-            raise ScriptError(f"{where}: unknown placeholder ${{{name}}}{guess} Known: {', '.join(PLACEHOLDERS)}")
-        if name not in values:
-            raise ScriptError(f"{where}: ${{{name}}} has no value: environment variable {name} is not set")
-        return values[name]
-
-    return _PLACEHOLDER.sub(value, text[begin:end])
+    return with_values(text[begin:end], values, file, _line(text, begin))
 
 
 def _without_parentheses(bare: str) -> str:

@@ -16,14 +16,15 @@ def jar(tmp_path):
     return path
 
 
-def job(jar, *arguments, columns=None):
-    return JarJob("supplier_windows", jar, arguments, "http://127.0.0.1:1", columns, DATASET_NAMESPACES)
+def job(jar, *arguments, columns=None, main_class=""):
+    return JarJob("supplier_windows", jar, arguments, "http://127.0.0.1:1", columns, DATASET_NAMESPACES, main_class)
 
 
 def test_a_changed_jar_or_argument_changes_the_definition(jar):
     first = job(jar, "--a", "b").identity
     assert job(jar, "--a", "b").identity == first
     assert job(jar, "--a b").identity != first
+    assert job(jar, "--a", "b", main_class="Other").identity != first
     jar.write_bytes(b"other classes")
     assert job(jar, "--a", "b").identity != first
 
@@ -60,6 +61,21 @@ def test_a_jar_without_a_declaration_reports_no_datasets(jar):
 def test_a_missing_setting_is_reported(monkeypatch, capsys, environment, message):
     monkeypatch.setattr(launch_jar.os, "environ", environment)
     assert main(["supplier_windows"]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("--title 'all", "cannot run supplier_windows: jar.args, line 1: no closing quotation: --title 'all"),
+        (None, "cannot run supplier_windows: cannot read its jar or its arguments"),
+    ],
+)
+def test_an_argument_file_that_cannot_be_used_is_reported(monkeypatch, capsys, jar, tmp_path, text, message):
+    monkeypatch.setattr(launch_jar.os, "environ", {"FLINK_JOB_JAR": str(jar), "FLINK_URL": "http://x"})
+    if text is not None:
+        (tmp_path / "jar.args").write_text(text)
+    assert main(["--arguments", str(tmp_path / "jar.args"), "supplier_windows"]) == 2
     assert message in capsys.readouterr().err
 
 
