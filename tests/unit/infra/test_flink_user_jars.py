@@ -11,6 +11,7 @@ from tests.unit.infra.test_services import FakeSite
 
 SERVICE = "# lab: service\n# needs: topic/orders\n# main: com.example.Orders\n\n--topic orders\n"
 TASK = "# lab: task\n--once\n"
+COLUMNS = '{"inputs": ["kafka/orders"], "outputs": {}}'
 
 
 def build(jars, **settings):
@@ -44,9 +45,9 @@ def test_a_service_has_a_launcher_with_the_jar_and_its_arguments():
 
 
 def test_a_task_runs_to_completion_and_declared_columns_are_passed():
-    lab = build({"once": JarFiles(TASK, columns="{}")})
+    lab = build({"once": JarFiles(TASK, COLUMNS)})
     (task,) = (task for task in lab.tasks if task.name == "once")
-    assert task.files == {"once.args": TASK, COLUMNS_FILE: "{}"}
+    assert task.files == {"once.args": TASK, COLUMNS_FILE: COLUMNS}
     assert task.run.args[:4] == (
         *("--arguments", FakeSite().file("once", "once.args")),
         *("--columns", FakeSite().file("once", COLUMNS_FILE)),
@@ -76,6 +77,20 @@ def test_without_flink_there_are_no_jobs_of_jars():
 def test_an_invalid_header_is_rejected_with_the_reason(name, text, message):
     with pytest.raises(UserFileError) as error:
         build({name: JarFiles(text)})
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"inputs": [', "jobs/flink/jars/once.columns.json is not valid JSON: Expecting value: line 1 column 13"),
+        ("[]", "jobs/flink/jars/once.columns.json must be a JSON object of `inputs` and `outputs`"),
+        ('{"inputs": []}', "jobs/flink/jars/once.columns.json must be a JSON object of `inputs` and `outputs`"),
+    ],
+)
+def test_declared_columns_in_no_valid_form_are_rejected(text, message):
+    with pytest.raises(UserFileError) as error:
+        build({"once": JarFiles(TASK, text)})
     assert message in str(error.value)
 
 
