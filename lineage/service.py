@@ -363,7 +363,7 @@ class Service:
         """Rebuild the graph from the log beside the one in use, then replace it.
 
         Raises:
-            StoreError, StoreUnusable: the log cannot be read; the graph in use is kept.
+            StoreError, StoreUnusable: the log cannot be read, or the new state not be saved; the graph in use is kept.
         """
         async with self._maintenance:
             began = time.monotonic()
@@ -376,6 +376,7 @@ class Service:
                     # Events that arrived since; further ones wait.
                     for _ in building.catch_up(self._state.position):
                         await asyncio.sleep(0)
+                    building.check_changes()
                     equal = await self._equals_current_graph(building)
                     building.position = max(building.position, self._state.position)
                     self._state, previous = building, self._state
@@ -392,9 +393,9 @@ class Service:
         for _ in building.build():
             await asyncio.sleep(0)
             if not building.restoring and building.needs_checkpoint:
-                for _ in building.save():
-                    await asyncio.sleep(0)
                 try:
+                    for _ in building.save():
+                        await asyncio.sleep(0)
                     await run_to_end(building.commit)
                 except sqlite3.Error as error:
                     raise StoreError(f"the state of the rebuilt graph cannot be saved: {error}") from error

@@ -150,13 +150,22 @@ class Projection:
         """
         if self.state is not None:
             self._is_committed = False
-            self.state.connection.check_changes()
+            self.check_changes()
             try:
                 yield from save_steps(self.lineage, self.graph, self.state)
             except sqlite3.Error:
                 # What a step was to write is not noted as changed any more.
                 self.state.connection.roll_back()
                 raise
+
+    def check_changes(self) -> None:
+        """Check that the state has all changes since its last checkpoint.
+
+        Raises:
+            StoreError: some were lost.
+        """
+        if self.state is not None:
+            self.state.connection.check_changes()
 
     def commit(self) -> None:
         """Make a checkpoint, which must follow the last step of `save` before another event is applied.

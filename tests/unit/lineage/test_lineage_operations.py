@@ -22,7 +22,7 @@ from lineage.graph import records as records_module
 from lineage.graph.mergeable import Facets
 from lineage.rules import Catalog, Rules
 from lineage.settings import Settings
-from lineage.store import EventLog, past_states, run_retention
+from lineage.store import EventLog, past_states, run_retention, state_file
 from lineage.store.state_file import delete_states
 
 
@@ -341,6 +341,30 @@ def test_the_state_is_made_again_once_the_disk_has_room(tmp_path):
             assert [run["id"] for run in found["runs"]] == [run_of(number) for number in range(64, 0, -1)]
             assert (await api.post("/api/v1/rebuild")).json()["equal"]
             assert service.log.dead_letters.count() == {}
+
+    run(check())
+
+
+def test_a_rebuild_on_a_full_disk_keeps_the_graph_in_use(tmp_path, monkeypatch):
+    async def check():
+        async with Api(tmp_path) as api:
+            service = api.app.state.service
+            for number in range(1, 6):
+                end = body("COMPLETE", 2 * number + 1, run=number, job="orders_etl")
+                await api.store(orders(2 * number, number, *(f"{number}_{column}" for column in range(2000))), end)
+            used = service._state
+            make = state_file.StateFile.__init__
+
+            def make_full(state, *arguments):
+                make(state, *arguments)
+                state.connection.execute("PRAGMA max_page_count = 1")
+
+            with monkeypatch.context() as patch:
+                patch.setattr(state_file.StateFile, "__init__", make_full)
+                assert (await api.post("/api/v1/rebuild")).status_code == 503
+            assert service._state is used
+            assert len(list(tmp_path.glob("state-*.db"))) == 1
+            assert (await api.post("/api/v1/rebuild")).json()["equal"]
 
     run(check())
 
