@@ -39,6 +39,7 @@ from infra.services.flink.settings import (
 )
 from infra.services.shop import tables as shop_tables
 from infra.services.shop.tables import UNLIMITED_RETENTION
+from infra.user_files import ARGUMENTS_SUFFIX
 
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
 JAR_LAUNCHER = "lineagelab_flink.launch_jar"
@@ -243,7 +244,7 @@ def _task(
 
 def _jar_program(job: JarJob, site: Site) -> tuple[Python, dict[str, str]]:
     """Return the program and the files of the launcher of a user's jar."""
-    arguments_file = f"{job.name}.args"
+    arguments_file = f"{job.name}{ARGUMENTS_SUFFIX}"
     arguments = (
         *("--arguments", site.file(job.name, arguments_file)),
         *(("--main", job.main_class) if job.main_class else ()),

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 
 from infra.model import Part
 from infra.services.definition import Draft
+from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import JarJob, jar_service, jar_task, launched_jobs
 from infra.services.flink.settings import enabled
 from infra.services.job_header import HeaderFormat
@@ -40,14 +41,8 @@ def jar_jobs(files: Mapping[str, JarFiles], taken: Collection[str], parts: Colle
 
 
 def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[str]) -> JarJob:
-    file = f"{name}{ARGUMENTS_SUFFIX}"
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise UserFileError(
-            f"{JAR_FOLDER}/{name}{JAR_SUFFIX}: the file name is the job's name; use a lower-case letter, then "
-            "lower-case letters, digits and '_' only"
-        )
-    if name in taken:
-        raise UserFileError(f"{JAR_FOLDER}/{name}{JAR_SUFFIX}: the lab already has a part {name}; rename the files")
+    file, jar = f"{name}{ARGUMENTS_SUFFIX}", f"{JAR_FOLDER}/{name}{JAR_SUFFIX}"
+    job_name(jar, taken, "the files")
     header = _FORMAT.read(file, files.arguments)
     if header is None:
         raise UserFileError(f"{JAR_FOLDER}/{file}: the first line must be `# lab: service` or `# lab: task`")
@@ -57,7 +52,7 @@ def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[s
     _check_columns(f"{name}{COLUMNS_SUFFIX}", files.columns)
     return JarJob(
         name=name,
-        jar=f"{JAR_FOLDER}/{name}{JAR_SUFFIX}",
+        jar=jar,
         arguments=files.arguments,
         columns=files.columns,
         main_class=main.value if main else "",

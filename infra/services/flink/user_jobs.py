@@ -7,15 +7,15 @@
 A file without header (`infra.services.job_header`) is not a job; launchers get it as prelude next to their own file.
 """
 
-import re
 from collections.abc import Collection, Mapping
 
 from infra.model import Part
 from infra.services.definition import Draft
+from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import SqlJob, launched_jobs, sql_service, sql_task
 from infra.services.flink.settings import enabled
 from infra.services.job_header import Entry, HeaderFormat
-from infra.user_files import FLINK_FOLDER, FLINK_SUFFIX, UserFileError
+from infra.user_files import FLINK_FOLDER, UserFileError
 
 KINDS = ("service", "task")
 KEYS = ("lab", "needs")
@@ -47,14 +47,7 @@ def has_header(text: str) -> bool:
 
 
 def _job(file: str, text: str, header: Mapping[str, Entry], taken: Collection[str], parts: Collection[str]) -> SqlJob:
-    name = file.removesuffix(FLINK_SUFFIX)
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-        raise UserFileError(
-            f"{FLINK_FOLDER}/{file}: the file name is the job's name; use a lower-case letter, then "
-            "lower-case letters, digits and '_' only"
-        )
-    if name in taken:
-        raise UserFileError(f"{FLINK_FOLDER}/{file}: the lab already has a part {name}; rename the file")
+    name = job_name(f"{FLINK_FOLDER}/{file}", taken)
     continuous = _FORMAT.choice(file, header, "lab", KINDS) == "service"
     return SqlJob(name, text, continuous, _FORMAT.needs(file, header, parts))
 

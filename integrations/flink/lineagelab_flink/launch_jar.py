@@ -24,7 +24,7 @@ from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.program_arguments import program_arguments
 from lineagelab_flink.rest import FlinkClient
-from lineagelab_flink.script import PLACEHOLDERS
+from lineagelab_flink.script import placeholder_values
 
 
 class JarJob:
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> JarJob:
     words = list(given.program_arguments)
     if given.arguments is not None:
-        values = {name: environment[name] for name in PLACEHOLDERS if name in environment}
+        values = placeholder_values(environment)
         words += program_arguments(given.arguments.name, given.arguments.read_text(encoding="utf-8"), values)
     return JarJob(
         given.name,

@@ -25,7 +25,7 @@ from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.errors import FlinkError, ScriptError
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
-from lineagelab_flink.script import PLACEHOLDERS, Script, script
+from lineagelab_flink.script import Script, placeholder_values, script
 
 PRELUDE = "catalog.sql"
 REQUIRED_VARIABLES = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
@@ -100,7 +100,7 @@ def _job(file: Path, environment: Mapping[str, str]) -> SqlJob:
     missing = [name for name in REQUIRED_VARIABLES if not environment.get(name)]
     if missing:
         raise ScriptError(f"environment variables not set: {', '.join(missing)}")
-    values = {name: environment[name] for name in PLACEHOLDERS if name in environment}
+    values = placeholder_values(environment)
     command = shlex.split(environment.get("FLINK_SQL_LINEAGE", ""))
     return SqlJob(file.stem, script(_files(file), values), environment["FLINK_SQL_GATEWAY_URL"], command)
 

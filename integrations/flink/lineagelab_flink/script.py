@@ -127,6 +127,11 @@ def statements(file: str, text: str, values: Mapping[str, str]) -> list[Statemen
     return found
 
 
+def placeholder_values(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the values of the placeholders that have one in an environment."""
+    return {name: environment[name] for name in PLACEHOLDERS if name in environment}
+
+
 def with_values(text: str, values: Mapping[str, str], file: str, line: int) -> str:
     """Return a text, which begins at a line of a file, with the values of its placeholders.
 
