@@ -195,7 +195,7 @@ final class Expressions {
         && sum.getWindow().equals(count.getWindow());
   }
 
-  /** The window's keys are indirect dependencies of this column only, since OVER keeps all rows. */
+  /** The window's keys are indirect dependencies of this column; OVER drops late rows only. */
   private Column over(final RexOver over) {
     final List<RexNode> keys = new ArrayList<>(over.getWindow().partitionKeys);
     over.getWindow().orderKeys.forEach(key -> keys.add(key.left));

@@ -48,6 +48,7 @@ final class PlanWalk implements Expressions.Scope {
   private final Sources sources;
   private final Map<CorrelationId, List<Column>> correlated;
   private Column rows = Column.CONSTANT;
+  private Column watermarks = Column.CONSTANT;
 
   PlanWalk(final Sources sources) {
     this(sources, new HashMap<>());
@@ -101,11 +102,12 @@ final class PlanWalk implements Expressions.Scope {
   }
 
   private List<Column> single(final RelNode node, final List<Column> input) {
-    if (node instanceof WatermarkAssigner) {
+    if (node instanceof final WatermarkAssigner assigner) {
+      watermarks = watermarks.with(expressions(Set.of(), input).column(assigner.watermarkExpr()));
       return input;
     }
     if (node instanceof final Project project) {
-      return expressions(project.getVariablesSet(), input).columns(project.getProjects());
+      return project(project, input);
     }
     if (node instanceof final Filter filter) {
       return filter(filter, input);
@@ -133,6 +135,16 @@ final class PlanWalk implements Expressions.Scope {
       return pattern.columns();
     }
     return unknown(node);
+  }
+
+  private List<Column> project(final Project project, final List<Column> input) {
+    final Expressions expressions = expressions(project.getVariablesSet(), input);
+    final List<RexNode> times = LateRows.times(project);
+    if (!times.isEmpty()) {
+      addRowDependencies(expressions.columns(times), Subtype.FILTER);
+      addRowDependencies(List.of(watermarks), Subtype.FILTER);
+    }
+    return expressions.columns(project.getProjects());
   }
 
   private void addRowDependencies(final Collection<Column> columns, final Subtype subtype) {

@@ -125,7 +125,34 @@ class AggregateLineageTest {
             "mean <- orders.bid_time WINDOW, orders.price AGGREGATION, orders.supplier WINDOW",
             "n <- orders.bid_time WINDOW, orders.item AGGREGATION!, orders.supplier WINDOW",
             "before <- orders.bid_time WINDOW, orders.item TRANSFORMATION, orders.supplier WINDOW",
-            "rows <-");
+            "rows <- orders.bid_time FILTER");
+  }
+
+  @Test
+  void overAggregatesDropLateRowsInEventTimeOnly() throws ScriptException {
+    final String query =
+        "SELECT item, COUNT(*) OVER (PARTITION BY supplier ORDER BY %s) AS n FROM orders";
+    assertThat(lineage(query.formatted("bid_time"))).endsWith("rows <- orders.bid_time FILTER");
+    assertThat(lineage(query.formatted("proc"))).endsWith("rows <-");
+    assertThat(
+            RenderedLineage.query(
+                "SET 'execution.runtime-mode' = 'batch';" + Shop.TABLES,
+                query.formatted("bid_time")))
+        .endsWith("rows <-");
+  }
+
+  @Test
+  void columnsOfTheWatermarkDecideWhichRowsAreLate() throws ScriptException {
+    final String orders =
+        """
+        CREATE TEMPORARY TABLE orders (
+          item STRING, bid_time TIMESTAMP(3), seen TIMESTAMP(3), WATERMARK FOR bid_time AS seen
+        ) WITH ('connector' = 'datagen');
+        """;
+    assertThat(
+            RenderedLineage.query(
+                orders, "SELECT item, COUNT(*) OVER (ORDER BY bid_time) AS n FROM orders"))
+        .endsWith("rows <- orders.bid_time FILTER, orders.seen FILTER");
   }
 
   @Test

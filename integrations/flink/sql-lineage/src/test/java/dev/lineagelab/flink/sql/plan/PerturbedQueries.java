@@ -23,6 +23,7 @@ import org.apache.flink.util.CloseableIterator;
 final class PerturbedQueries {
   static final String DEFINITIONS =
       """
+      SET 'execution.runtime-mode' = 'batch';
       CREATE TEMPORARY TABLE orders (
         order_id STRING, item STRING, price STRING, supplier STRING, bid_time TIMESTAMP(3),
         WATERMARK FOR bid_time AS bid_time
