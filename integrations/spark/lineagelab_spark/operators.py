@@ -10,13 +10,15 @@ from lineagelab_spark.known_rows import NO_KNOWN_ROWS, KnownRows
 from lineagelab_spark.model import Column, Edge, Origin, Subtype, union
 from lineagelab_spark.plan_columns import Attribute, Attributes, Leaf, PlanColumns
 from lineagelab_spark.plan_json import ExprId, Node
+from lineagelab_spark.watermarks import Watermarks
 
 
 def derive_columns(plan: Node, known: KnownRows = NO_KNOWN_ROWS) -> PlanColumns:
     """Derive the columns of a plan. The leaves of known rows precede those of the plan."""
     operators = _Operators(known)
     output = operators.visit(plan)
-    return PlanColumns(output, operators.rows, tuple(operators.leaves), operators.findings)
+    rows = union([operators.rows, operators.watermarks.rows])
+    return PlanColumns(output, rows, tuple(operators.leaves), operators.findings)
 
 
 _SAME_OUTPUT = frozenset(
@@ -100,6 +102,7 @@ class _Operators:
     def __init__(self, known: KnownRows) -> None:
         self.rows = Column()
         self.findings = Findings()
+        self.watermarks = Watermarks()
         self.leaves = [replace(leaf, is_read=False) for leaf in known.leaves]
         self._own = len(self.leaves)
         self._known = known
@@ -143,6 +146,7 @@ class _Operators:
         if node.kind == "UnionLoop":
             return self._union_loop(node)
         self._visit_subqueries(node, outputs)
+        self.watermarks.visit(node, outputs)
         if not outputs:
             return self._leaf(node)
         if node.kind == "Union":
@@ -403,11 +407,13 @@ class _Operators:
         self._ctes[int(node.fields["id"])] = child
         return child
 
-    def _cte_reference(self, node: Node, attributes: Iterable[Node]) -> Attributes:
+    def _cte_reference(self, node: Node, attributes: tuple[Node, ...]) -> Attributes:
         """Match columns by position: every reference to a common table expression has new attribute ids."""
         definition = self._ctes.get(int(node.fields["cteId"]))
         if definition is None:
             return self._unknown(node)
+        for made, attribute in zip(definition, attributes, strict=True):
+            self.watermarks.rename(made.expr_id, attribute.expr_id)
         return _at_positions(attributes, (made.column for made in definition))
 
 

@@ -8,20 +8,23 @@ differs takes its values or compares them with others.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from lineagelab_spark.model import Edge, Subtype
 from lineagelab_spark.plan import PlanLineage
 from tests.unit.spark import lineage_dsl
-from tests.unit.spark.lineage_programs import ORDERS, SUPPLIERS, Tables, names, program, random_tables, random_value
+from tests.unit.spark.lineage_programs import ORDERS, SUPPLIERS, Tables, names, random_tables, random_value
 
 Outcome = dict[str, Counter[str]]
 """Values of each output column, with their numbers."""
+
+Effects = dict[str, set[str]]
+"""Affected output columns by input column."""
 
 _ORDER_ONLY = {Subtype.GROUP_BY, Subtype.SORT, Subtype.WINDOW}
 """Subtypes of edges that a monotone map of the input column does not affect."""
@@ -45,22 +48,29 @@ class Comparison:
     unknown: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
-def compare(spark: SparkSession, seed: int, rounds: int = 1) -> Comparison:
-    """Compare the lineage of a program with `rounds` random changes and one monotone map of each input column."""
+def compare(made: Callable[[Tables], DataFrame], seed: int, rounds: int = 1) -> Comparison:
+    """Compare the lineage of a program over tables with its effects (`effects`), in tables of the seed."""
     random = Random(seed)
     tables = random_tables(random)
-    frame = program(spark, tables, seed)
-    lineage = lineage_dsl.of(frame)
-    before = outcome(frame)
-    changed: dict[str, set[str]] = defaultdict(set)
-    mapped: dict[str, set[str]] = defaultdict(set)
+    return compared(lineage_dsl.of(made(tables)), *effects(lambda given: outcome(made(given)), tables, random, rounds))
+
+
+def effects(
+    run: Callable[[Tables], Outcome], tables: Tables, random: Random, rounds: int = 1
+) -> tuple[Effects, Effects]:
+    """Return the output columns that each input column affects: by any change, and by a monotone map.
+
+    There are `rounds` random changes of each column.
+    """
+    before = run(tables)
+    changed: Effects = defaultdict(set)
+    mapped: Effects = defaultdict(set)
     for column in (*names(ORDERS), *names(SUPPLIERS)):
         for _ in range(rounds):
-            other = with_random_values(tables, column, random)
-            changed[column] |= differences(before, outcome(program(spark, other, seed)))
-        mapped[column] = differences(before, outcome(program(spark, with_mapped_values(tables, column), seed)))
+            changed[column] |= differences(before, run(with_random_values(tables, column, random)))
+        mapped[column] = differences(before, run(with_mapped_values(tables, column)))
         changed[column] |= mapped[column]
-    return compared(lineage, changed, mapped)
+    return changed, mapped
 
 
 def outcome(frame: DataFrame) -> Outcome:
@@ -116,7 +126,7 @@ def differences(before: Outcome, after: Outcome) -> set[str]:
     return {name for name in before if before[name] != after[name]}
 
 
-def compared(lineage: PlanLineage, changed: dict[str, set[str]], mapped: dict[str, set[str]]) -> Comparison:
+def compared(lineage: PlanLineage, changed: Effects, mapped: Effects) -> Comparison:
     result = Comparison(len(lineage.columns), unknown=dict(lineage.unknown_columns))
     for output, edges in lineage.columns.items():
         if output in lineage.unknown_columns or lineage.unknown_rows:

@@ -29,6 +29,12 @@ class Tables:
     suppliers: tuple[tuple[object, ...], ...]
 
 
+def columns_of(schema: str) -> list[tuple[str, str]]:
+    """Return names and types of the columns of a schema, as in `State`."""
+    kinds = {"int": "int", "string": "string", "array<int>": "array"}
+    return [(name, kinds[kind]) for name, kind in (field.split() for field in schema.split(", "))]
+
+
 def random_tables(random: Random, orders: int = 8) -> Tables:
     """Return rows in which keys repeat and other values rarely do."""
     return Tables(
@@ -141,9 +147,9 @@ def fill(state: State, template: str) -> str:
     return template.format(**kinds).replace("o_rank", state.of("int"))
 
 
-def add_column(state: State) -> None:
+def add_column(state: State, values: Sequence[tuple[str, str]] = VALUES) -> None:
     """Add a computed column."""
-    kind, template = state.random.choice(VALUES)
+    kind, template = state.random.choice(values)
     name = state.name()
     state.query(f"SELECT *, {fill(state, template)} AS {name} FROM frame")
     state.columns.append((name, kind))
@@ -285,17 +291,24 @@ STEPS: Sequence[Callable[[State], None]] = (
 )
 
 
+def random_steps(random: Random) -> list[Callable[[State], None]]:
+    """Return two to four steps."""
+    return random.choices(STEPS, k=random.randrange(2, 5))
+
+
 def program(
-    spark: SparkSession, tables: Tables, seed: int, after_step: Callable[[DataFrame], DataFrame] = lambda frame: frame
+    spark: SparkSession,
+    tables: Tables,
+    seed: int,
+    after_step: Callable[[DataFrame], DataFrame] = lambda frame: frame,
+    choose: Callable[[Random], list[Callable[[State], None]]] = random_steps,
 ) -> DataFrame:
     """Return the frame of a random program over the tables; each step continues from what `after_step` returns."""
     random = Random(seed)
     orders = table(spark, tables.orders, ORDERS)
     table(spark, tables.suppliers, SUPPLIERS).createOrReplaceTempView("suppliers")
-    kinds = {"int": "int", "string": "string", "array<int>": "array"}
-    columns = [(field.split()[0], kinds[field.split()[1]]) for field in ORDERS.split(", ")]
-    state = State(spark, random, orders, columns)
-    for step in random.choices(STEPS, k=random.randrange(2, 5)):
+    state = State(spark, random, orders, columns_of(ORDERS))
+    for step in choose(random):
         step(state)
         state.frame = after_step(state.frame)
     return state.frame

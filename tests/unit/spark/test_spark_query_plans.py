@@ -16,7 +16,7 @@ from lineagelab_spark.operators import derive_columns
 from lineagelab_spark.plan import PlanLineage, derive
 from lineagelab_spark.plan_json import parse
 from lineagelab_spark.write_tracker import WriteId, WriteTracker, WrittenFrame
-from tests.unit.spark.lineage_dsl import columns, rows
+from tests.unit.spark.lineage_dsl import batch_of, columns, of_stream, rows
 
 ORDER = """{"type": "record", "name": "Order", "fields": [
     {"name": "order_id", "type": "string"}, {"name": "price", "type": "string"}]}"""
@@ -37,24 +37,12 @@ def tables(spark: SparkSession) -> Iterator[SparkSession]:
         spark.sql(f"DROP TABLE IF EXISTS lake.plans.{table} PURGE")
 
 
-def batch_of(stream: DataFrame) -> DataFrame:
-    """Return rows without plan history, as Spark passes them to a batch function."""
-    session = stream.sparkSession
-    return session.createDataFrame(session.sparkContext.emptyRDD(), stream.schema)
-
-
-def lineage(stream: DataFrame, write: Callable[[DataFrame], DataFrame]) -> PlanLineage:
-    batch = batch_of(stream)
-    plan = frames.read(write(batch), batch)
-    return derive(plan.text, KnownRows.of_stream(derive_columns(parse(frames.read(stream).text)), plan.batch))
-
-
 def decoded(records: DataFrame) -> DataFrame:
     return records.select(from_avro(F.expr("substring(value, 6)"), ORDER).alias("order"), "timestamp")
 
 
 def test_topic_decoded_in_the_batch(kafka: DataFrame) -> None:
-    made = lineage(kafka, lambda b: decoded(b).selectExpr("order.order_id", "double(order.price) AS price"))
+    made = of_stream(kafka, lambda b: decoded(b).selectExpr("order.order_id", "double(order.price) AS price"))
 
     assert columns(made) == {"order_id": {"order_id IDENTITY"}, "price": {"price TRANSFORMATION"}}
     assert made.unknown == frozenset()
@@ -64,7 +52,7 @@ def test_topic_decoded_in_the_batch(kafka: DataFrame) -> None:
 def test_topic_decoded_before_the_batch(kafka: DataFrame) -> None:
     stream = decoded(kafka.where("partition = 0")).select("order", F.hour("timestamp").alias("hour"))
 
-    made = lineage(stream, lambda b: b.select("order.order_id", "hour").where("order.price > 1"))
+    made = of_stream(stream, lambda b: b.select("order.order_id", "hour").where("order.price > 1"))
 
     assert columns(made) == {"order_id": {"order_id IDENTITY"}, "hour": {"timestamp TRANSFORMATION"}}
     assert rows(made) == {"partition FILTER", "price FILTER"}
@@ -75,7 +63,7 @@ def test_self_joined_batch_is_one_source(kafka: DataFrame) -> None:
         orders = decoded(batch).select("order.*")
         return orders.join(orders.groupBy("order_id").agg(F.max("price").alias("highest")), "order_id")
 
-    made = lineage(kafka, latest)
+    made = of_stream(kafka, latest)
 
     assert columns(made)["highest"] == {"price AGGREGATION"}
     assert columns(made)["order_id"] == {"order_id IDENTITY"}
@@ -84,7 +72,7 @@ def test_self_joined_batch_is_one_source(kafka: DataFrame) -> None:
 
 @pytest.mark.parametrize("kept", [DataFrame.persist, DataFrame.cache], ids=["persist", "cache"])
 def test_cached_batch_keeps_its_sources(kafka: DataFrame, kept: Callable[[DataFrame], DataFrame]) -> None:
-    assert columns(lineage(kafka, lambda b: kept(b).select("topic"))) == {"topic": {"topic IDENTITY"}}
+    assert columns(of_stream(kafka, lambda b: kept(b).select("topic"))) == {"topic": {"topic IDENTITY"}}
 
 
 def test_view_of_a_batch_keeps_its_sources(kafka: DataFrame) -> None:
@@ -94,14 +82,14 @@ def test_view_of_a_batch_keeps_its_sources(kafka: DataFrame) -> None:
             "WITH b AS (SELECT topic, offset FROM batch) SELECT topic FROM b WHERE offset > 0"
         )
 
-    made = lineage(kafka, through_sql)
+    made = of_stream(kafka, through_sql)
 
     assert columns(made) == {"topic": {"topic IDENTITY"}}
     assert rows(made) == {"offset FILTER"}
 
 
 def test_unused_stream_is_not_an_input(kafka: DataFrame) -> None:
-    made = lineage(kafka.where("partition = 0"), lambda b: b.sparkSession.range(3))
+    made = of_stream(kafka.where("partition = 0"), lambda b: b.sparkSession.range(3))
 
     assert rows(made) == set()
     assert not made.leaves[0].is_read
