@@ -103,10 +103,17 @@ def test_the_datasets_of_a_jar_without_declared_columns_come_from_the_listener(u
     reported = ReportedLineage(service.url, UNDECLARED)
     undeclared.start()
     running(flink, UNDECLARED)
-    until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
+    (run,) = until(lambda: reported.states() == ["RUNNING"] and reported.runs(), "the run to be reported")
+    until(lambda: reported.launcher_event_types(run["id"])["RUNNING"], "the launcher to report the run")
+    edges = {
+        side: [f"kafka://kafka:9092 {topic}"]
+        for side, topic in zip(("inputs", "outputs"), UNDECLARED_TOPICS, strict=True)
+    }
+    assert reported.edges() == edges
     assert undeclared.stop() == 0
 
     (run,) = reported.await_states("ABORTED")
+    assert reported.edges() == edges
     assert reported.reports(run["id"]) == (1, 1)
     (start,) = (event for event in reported.events(run["id"]) if event["eventType"] == "START")
     assert start not in reported.launcher_events(run["id"])

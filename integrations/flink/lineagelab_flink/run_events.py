@@ -110,9 +110,10 @@ def stack_trace_of(exceptions: Mapping[str, Any]) -> str:
 
 
 def _job_facets(run: FlinkRun, described: JobLineage) -> Json:
+    """Return the facets of the job; an event without datasets does not remove those that others reported."""
     pattern = {
         "eventTrigger": "PERIODIC",
-        "eventContentMode": "COMPLETE_SNAPSHOT",
+        "eventContentMode": "COMPLETE_SNAPSHOT" if described.inputs or described.outputs else "ACCUMULATIVE",
         "windowDuration": math.ceil(run.heartbeat),
     }
     job_type = WRITER.facet(

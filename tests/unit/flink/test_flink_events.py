@@ -179,6 +179,20 @@ def test_an_event_is_self_contained():
     )
 
 
+@pytest.mark.parametrize(
+    ("described", "mode"),
+    [
+        (DESCRIBED, "COMPLETE_SNAPSHOT"),
+        (JobLineage("x", [TOPIC], []), "COMPLETE_SNAPSHOT"),
+        (JobLineage("x"), "ACCUMULATIVE"),
+        (JobLineage(), "ACCUMULATIVE"),
+    ],
+    ids=["known", "no output", "not declared", "of another definition"],
+)
+def test_events_without_datasets_do_not_remove_those_of_the_listener(described, mode):
+    assert build(described=described)["job"]["facets"]["jobType"]["emissionPattern"]["eventContentMode"] == mode
+
+
 def test_row_counts_require_a_single_dataset():
     before = JobMetrics(read={"a": 1}, written={"b": 1})
     after = replace(before, read={"a": 11}, written={"b": 6})
