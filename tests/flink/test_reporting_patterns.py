@@ -5,6 +5,7 @@ import os
 import time
 from dataclasses import dataclass
 
+import httpx
 import pytest
 
 from lineagelab_flink.launch_sql import SqlJob
@@ -67,16 +68,45 @@ class Jobs:
     def reported(self, pattern):
         return ReportedLineage(self._service.url, self.topics[pattern])
 
-    def await_reports(self, expected):
-        """Wait for the reports of each pattern; print the seconds that each one took."""
-        began = time.monotonic()
-        for pattern in sorted(expected):
-            until(
-                lambda pattern=pattern: self.reports(pattern) == expected[pattern],
-                f"{expected[pattern]} of {pattern}",
-                60,
+    def await_starts(self):
+        """Wait for the datasets of each job and, from launchers, its columns; print the seconds since its start."""
+        started = {pattern: running_job(self._flink, topic).started for pattern, topic in self.topics.items()}
+
+        def is_reported(pattern):
+            reported = self.reported(pattern)
+            return (
+                reported.runs()
+                and reported.edges() == edges(self.topics[pattern])
+                and self.reports(pattern).has_columns == (pattern != LISTENER)
             )
-            print(f"{pattern}: {time.monotonic() - began:.1f} s")
+
+        arrived = self._await(is_reported, "datasets and columns")
+        for pattern, at in arrived.items():
+            print(f"{pattern}: {at - started[pattern] / 1000:.1f} s after the start")
+
+    def await_reports(self, expected, since=None):
+        """Wait for the reports of each pattern; print the seconds since the end of its job, or since `since`."""
+        arrived = self._await(lambda pattern: self.reports(pattern) == expected[pattern], f"the reports {expected}")
+        for pattern, at in arrived.items():
+            print(f"{pattern}: {at - (since or self._ended(pattern)):.1f} s after the end")
+
+    def _await(self, holds, what):
+        """Wait for each pattern until `holds`; return when it did, in seconds since 1970."""
+        arrived = {}
+
+        def all_hold():
+            for pattern in self.topics.keys() - arrived.keys():
+                if holds(pattern):
+                    arrived[pattern] = time.time()
+            return arrived.keys() == self.topics.keys()
+
+        until(all_hold, what, 60)
+        return dict(sorted(arrived.items()))
+
+    def _ended(self, pattern):
+        """Return when the job ended, in seconds since 1970, as Flink says."""
+        found = httpx.get(f"{self._flink.url}/jobs/overview", trust_env=False).json()["jobs"]
+        return next(job["end-time"] / 1000 for job in found if job["name"] == self.topics[pattern])
 
     def reports(self, pattern):
         reported = self.reported(pattern)
@@ -129,6 +159,7 @@ def test_finished(jobs):
 
 def test_cancelled(jobs, flink, rest):
     jobs.start(sql)
+    jobs.await_starts()
     jobs.await_copies()
     for topic in jobs.topics.values():
         rest.cancel(running_job(flink, topic).job_id)
@@ -175,12 +206,14 @@ def test_killed_jobmanager(jobs, flink):
     jobs.await_copies()
     for pattern in (LAUNCHER, BOTH):
         until(lambda pattern=pattern: jobs.reports(pattern).has_columns, f"the start of {pattern}")
+    killed = time.time()
     flink.restart(JOBMANAGER)
     jobs.await_reports(
         {
             LISTENER: Reports(("RUNNING",), 1, (), has_columns=False),
             LAUNCHER: Reports(("ABORTED", "RUNNING"), 1, ("ABORT",), has_columns=True),
             BOTH: Reports(("ABORTED", "RUNNING"), 2, ("ABORT",), has_columns=True),
-        }
+        },
+        since=killed,
     )
     jobs.assert_edges()
