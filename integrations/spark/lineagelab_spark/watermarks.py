@@ -29,7 +29,7 @@ _KEEPING_EVENT_TIME = frozenset({"AttributeReference", "CreateNamedStruct", "Pre
 """Expressions over event time that are event time: another name, a window, and the time of a window."""
 
 _STREAMING = "Streaming"
-"""How the kinds of streaming sources begin."""
+"""Beginning of the kinds of sources that are streams."""
 
 
 class Watermarks:

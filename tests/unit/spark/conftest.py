@@ -52,6 +52,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     environment = {
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        # `assertDataFrameEqual` imports pandas-on-Spark, which warns where this is missing.
+        "PYARROW_IGNORE_TIMEZONE": "1",
         "SPARK_CONF_DIR": str(home / "conf"),
         "PYSPARK_SUBMIT_ARGS": f"--driver-class-path {class_path} pyspark-shell",
     }

@@ -189,7 +189,7 @@ class StreamProgram:
 
 @contextmanager
 def stream_program(spark: SparkSession, tables: Tables, seed: int) -> Iterator[StreamProgram]:
-    """Yield a random streaming program over the tables, whose orders are in files as long as it is used."""
+    """Yield a random streaming program over the tables; its orders are in files, which are removed afterwards."""
     folder = Path(tempfile.mkdtemp())
     try:
         _write_orders(folder, tables.orders)
