@@ -34,6 +34,7 @@ _SAME_OUTPUT = frozenset(
         "RebalancePartitions",
         "ResolvedHint",
         "EventTimeWatermark",
+        "UpdateEventTimeWatermarkColumn",
         "Sample",
         "CollectMetrics",
     }

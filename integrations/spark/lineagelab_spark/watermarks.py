@@ -51,6 +51,9 @@ class Watermarks:
             (event_time,) = node.expressions("eventTime")
             self._times.add(event_time.expr_id)
             self._columns += [a.column for output in outputs for a in output if a.expr_id == event_time.expr_id]
+        elif node.kind == "UpdateEventTimeWatermarkColumn":
+            # What a processor with state returns has event time, which does not move the watermark.
+            self._times.update(event_time.expr_id for event_time in node.expressions("eventTime"))
         elif self._times:
             self._drops = self._drops or self._drops_late_rows(node, outputs)
             self._follow(expression for field in _PROJECTIONS for expression in node.expressions(field))

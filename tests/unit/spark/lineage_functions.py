@@ -47,9 +47,9 @@ def pandas_aggregate(state: State) -> None:
     def spread(values: pd.Series) -> int:
         return int(values.max() - values.min())
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     state.frame = state.frame.where("n IS NOT NULL").groupBy("t").agg(F.pandas_udf(spread, "int")("n").alias("n"))
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def pandas_window(state: State) -> None:
@@ -72,9 +72,9 @@ def map_in_pandas(state: State) -> None:
         for frame in frames:
             yield pd.DataFrame({"t": frame["t"], "n": frame["n"] * 2})
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     state.frame = state.frame.mapInPandas(doubled, "t string, n int")
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def map_in_arrow(state: State) -> None:
@@ -84,9 +84,9 @@ def map_in_arrow(state: State) -> None:
         for batch in batches:
             yield batch.filter(pc.greater(batch["n"], 0))
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     state.frame = state.frame.mapInArrow(positive, "t string, n int")
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def apply_in_pandas(state: State) -> None:
@@ -95,9 +95,9 @@ def apply_in_pandas(state: State) -> None:
     def ranked(frame: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame({"t": frame["t"], "n": frame["n"].rank(method="min").fillna(0).astype(int)})
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     state.frame = state.frame.groupBy("t").applyInPandas(ranked, "t string, n int")
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def apply_in_arrow(state: State) -> None:
@@ -106,9 +106,9 @@ def apply_in_arrow(state: State) -> None:
     def highest(group: pa.Table) -> pa.Table:
         return pa.table({"t": group["t"][:1], "n": pa.array([pc.max(group["n"]).as_py()], pa.int32())})
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     state.frame = state.frame.groupBy("t").applyInArrow(highest, "t string, n int")
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def apply_to_both(state: State) -> None:
@@ -118,10 +118,10 @@ def apply_to_both(state: State) -> None:
         country = right["s_country"].max() if len(right) else "none"
         return pd.DataFrame({"t": [country], "n": [int(left["n"].fillna(0).sum())]})
 
-    _renamed(state, "t", "n")
+    select_as(state, "t", "n")
     suppliers = state.spark.table("suppliers").groupBy("s_key")
     state.frame = state.frame.groupBy("t").cogroup(suppliers).applyInPandas(joined, "t string, n int")
-    _made(state, "t", "n")
+    rename(state, "t", "n")
 
 
 def table_function(state: State) -> None:
@@ -173,13 +173,13 @@ def _add(state: State, function: Callable[[Column, Column], Column], *kinds: str
     state.columns.append((name, "int"))
 
 
-def _renamed(state: State, text: str, number: str) -> None:
+def select_as(state: State, text: str, number: str) -> None:
     """Select a text and a number under these names."""
     state.query(f"SELECT {state.of('string')} AS {text}, CAST({state.of('int')} AS int) AS {number} FROM frame")
 
 
-def _made(state: State, text: str, number: str) -> None:
-    """Give the columns that a function returned new names."""
+def rename(state: State, text: str, number: str) -> None:
+    """Give the two columns that a function returned new names."""
     own = [(state.name(), "string"), (state.name(), "int")]
     state.query(f"SELECT {text} AS {own[0][0]}, {number} AS {own[1][0]} FROM frame")
     state.columns = own

@@ -10,16 +10,20 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+import pandas as pd
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.state import GroupState, GroupStateTimeout
 from pyspark.sql.types import Row
 
 from tests.unit.spark.lineage_effects import Outcome
+from tests.unit.spark.lineage_functions import rename, select_as
 from tests.unit.spark.lineage_programs import (
     ORDERS,
     STEPS,
@@ -128,6 +132,53 @@ def join_streams(stream: Stream) -> None:
     state.columns += [("r_key", "string"), ("r_amount", "int")]
 
 
+def total_in_pandas(stream: Stream) -> None:
+    """Sum by key in a pandas function with state; the sums that a micro-batch changes."""
+
+    def total(key: tuple[str], frames: Iterable[pd.DataFrame], state: GroupState) -> Iterator[pd.DataFrame]:
+        known = state.get[0] if state.exists else 0
+        made = known + sum(int(frame["n"].fillna(0).sum()) for frame in frames)
+        state.update((made,))
+        yield pd.DataFrame({"t": [key[0]], "n": [made]})
+
+    select_as(stream.state, "t", "n")
+    groups = stream.state.frame.groupBy("t")
+    made = groups.applyInPandasWithState(total, "t string, n int", "total long", "update", GroupStateTimeout.NoTimeout)
+    stream.state.frame = made
+    rename(stream.state, "t", "n")
+    stream.mode = "update"
+
+
+def largest_by_processor(stream: Stream) -> None:
+    """Keep the largest number of each key in a processor with state."""
+
+    class Largest(StatefulProcessor):
+        """Is pickled by value, since it is not of a module: workers have no module of the tests."""
+
+        def init(self, handle: StatefulProcessorHandle) -> None:
+            self._largest = handle.getValueState("largest", "n long")
+
+        def handleInputRows(
+            self, key: tuple[str], rows: Iterable[pd.DataFrame], timerValues: object
+        ) -> Iterator[pd.DataFrame]:
+            known = self._largest.get() if self._largest.exists() else (-100,)
+            made = max(known[0], *(int(frame["n"].fillna(-100).max()) for frame in rows))
+            self._largest.update((made,))
+            yield pd.DataFrame({"t": [key[0]], "n": [made]})
+
+        def close(self) -> None: ...
+
+    state = stream.state
+    state.spark.conf.set(STATE_STORE, ROCKS_DB)
+    select_as(state, "t", "n")
+    state.frame = state.frame.groupBy("t").transformWithStateInPandas(Largest(), "t string, n int", "update", "none")
+    rename(state, "t", "n")
+    stream.mode = "update"
+
+
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
 _TIME = "timestamp_seconds({} * 20)"
 """Event time of a number between -50 and 50: half an hour around 1970."""
 
@@ -159,6 +210,8 @@ STATEFUL: Sequence[Callable[[Stream], None]] = (
     aggregate_all,
     aggregate_windows,
     join_streams,
+    total_in_pandas,
+    largest_by_processor,
 )
 
 
@@ -195,6 +248,7 @@ def stream_program(spark: SparkSession, tables: Tables, seed: int) -> Iterator[S
         _write_orders(folder, tables.orders)
         yield _program(spark, folder, tables, Random(seed))
     finally:
+        spark.conf.unset(STATE_STORE)
         shutil.rmtree(folder)
 
 

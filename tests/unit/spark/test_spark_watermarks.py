@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Watermarks: a step that keeps state drops rows that are late, so that event time decides about the rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from tests.unit.spark import lineage_dsl
-from tests.unit.spark.lineage_dsl import rows
+from tests.unit.spark.lineage_dsl import columns, rows
 
 Step = Callable[[DataFrame], DataFrame]
 
@@ -63,6 +64,31 @@ def test_event_time_selects_rows(orders: DataFrame, name: str) -> None:
 @pytest.mark.parametrize("name", STATELESS)
 def test_watermark_without_state_selects_no_rows(orders: DataFrame, name: str) -> None:
     assert "timestamp FILTER" not in rows(lineage_dsl.of(STATELESS[name](orders)))
+
+
+class Counted(StatefulProcessor):
+    """Counts rows. It is never run: only its plan is read."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None: ...
+
+    def handleInputRows(self, key: object, rows: object, timerValues: object) -> Iterator[object]:
+        yield from ()
+
+    def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("event_time", ["", "at"])
+def test_state_of_a_processor(orders: DataFrame, event_time: str) -> None:
+    made = orders.groupBy("key").transformWithStateInPandas(
+        Counted(), "k string, n int, at timestamp", "append", "eventTime", eventTimeColumnName=event_time
+    )
+
+    lineage = lineage_dsl.of(made.select("n", "at"))
+
+    every = {f"{name} TRANSFORMATION" for name in ("key", "partition", "timestamp")}
+    assert columns(lineage) == {"n": every, "at": every}
+    assert "timestamp FILTER" in rows(lineage)
+    assert lineage.unknown == frozenset()
 
 
 def test_watermarks_of_both_sides_of_a_join(orders: DataFrame, spark: SparkSession) -> None:
