@@ -60,6 +60,9 @@ _SOURCES = frozenset(
 )
 
 
+_OUTPUTS = {"HiveTableRelation": ("dataCols", "partitionCols")}
+"""Fields with the columns of sources that have no `output`."""
+
 _FUNCTIONS_OF_ROWS = frozenset(
     {
         "MapInPandas",
@@ -165,7 +168,7 @@ class _Operators:
 
     def _leaf(self, node: Node) -> Attributes:
         ordinal = len(self.leaves)
-        attributes = node.expressions("output")
+        attributes = tuple(e for name in _OUTPUTS.get(node.kind, ("output",)) for e in node.expressions(name))
         self.leaves.append(Leaf(node.kind, tuple((a.name, spark_type(a.fields.get("dataType"))) for a in attributes)))
         if node.kind == "CTERelationRef":
             return self._cte_reference(node, attributes)

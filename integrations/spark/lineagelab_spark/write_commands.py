@@ -20,7 +20,6 @@ ENCLOSING = frozenset(
         "CreateDataSourceTableAsSelectCommand",
         "SaveAsV1TableCommand",
         "InsertIntoDataSourceDirCommand",
-        "InsertIntoHiveDirCommand",
         "CreateHiveTableAsSelectCommand",
         "OptimizedCreateHiveTableAsSelectCommand",
     }
@@ -81,6 +80,8 @@ def read(plan: JavaObject) -> WriteCommand | None:
         return _plain_write(plan, datasets.of_location(str(plan.outputPath().toString())))
     if kind == "InsertIntoHiveTable":
         return _plain_write(plan, datasets.of_catalog_table(plan.table()))
+    if kind == "InsertIntoHiveDirCommand":
+        return _plain_write(plan, datasets.of_location(str(option(plan.storage().locationUri()))))
     if kind == "SaveIntoDataSourceCommand":
         provider = str(plan.dataSource().getClass().getName())
         return _plain_write(plan, _only(datasets.of_options(provider, plan.options())))
