@@ -197,6 +197,13 @@ DEBEZIUM_JDBC = ArchiveComponent(
 STRIMZI_API = MavenComponent(name="strimzi-api", coordinates=("io.strimzi:api:0.51.0",))
 """Strimzi's classes of its resources, with which the manifest of the lineage plugin is read."""
 
+DELTA_LAKE = MavenComponent(
+    name="delta-lake",
+    coordinates=("io.delta:delta-spark_4.1_2.13:4.1.0", "io.delta:delta-storage:4.1.0"),
+    transitive=False,
+)
+"""Tables of Delta Lake, which the Spark integration supports."""
+
 APICURIO_REGISTRY = ArchiveComponent(
     name="apicurio-registry",
     coordinates={ANY_PLATFORM: "io.apicurio:apicurio-registry-app:3.3.3:all:tar.gz"},
@@ -303,7 +310,7 @@ POSTGRES = ArchiveComponent(
 
 Component = MavenComponent | ProjectComponent | ArchiveComponent | DistributionComponent
 
-ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC, STRIMZI_API)
+ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC, STRIMZI_API, DELTA_LAKE)
 
 COMPONENTS: dict[str, Component] = {
     component.name: component

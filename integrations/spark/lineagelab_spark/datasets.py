@@ -13,12 +13,14 @@ _KAFKA_RELATION = "KafkaRelation"
 _KAFKA_SOURCE = "kafka"
 _KAFKA_PROVIDER = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _JDBC_PROVIDER = "org.apache.spark.sql.execution.datasources.jdbc.JdbcRelationProvider"
+_DELTA_PROVIDER = "org.apache.spark.sql.delta.sources.DeltaDataSource"
 _ICEBERG_TABLES = {
     "org.apache.iceberg.spark.source.SparkTable",
     "org.apache.iceberg.spark.source.StagedSparkTable",
 }
 _ICEBERG_METADATA = "org.apache.iceberg.BaseMetadataTable"
 _FILE_TABLES = {"ParquetTable", "CSVTable", "JsonTable", "OrcTable", "TextTable", "AvroTable"}
+_DELTA_TABLES = {"DeltaTableV2", "StagedDeltaTableV2"}
 _FILE = re.compile(r"\.(parquet|csv|tsv|json|jsonl|orc|avro|txt|gz|bz2|zst|snappy|lz4|xml)$", re.IGNORECASE)
 _S3_SCHEMES = {"s3", "s3a", "s3n"}
 
@@ -111,6 +113,9 @@ def of_options(provider: str, options: JavaObject) -> Source:
         if servers and topic:
             return Source((Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True),))
         return Source(unnamed="Kafka topics that the rows name: option `topic` is not set")
+    if provider == _DELTA_PROVIDER:
+        path = option(options.get("path"))
+        return Source((of_location(path),)) if path else Source(unnamed="a table of Delta Lake without a path")
     return Source(unnamed=f"data source {provider}")
 
 
@@ -192,6 +197,8 @@ def of_table(table: JavaObject, alias: str = "") -> Source:
         return Source((replace(of_location(iceberg.location()), alias=alias),))
     if kind == "V1Table":
         return Source((of_catalog_table(table.catalogTable()),))
+    if kind in _DELTA_TABLES:
+        return Source((replace(of_location(str(table.path().toString())), alias=alias),))
     if kind in _FILE_TABLES:
         return Source(tuple(dict.fromkeys(of_location(str(path)) for path in items(table.paths()))))
     return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")

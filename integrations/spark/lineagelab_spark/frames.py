@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from lineagelab_spark import datasets
+from lineagelab_spark import datasets, delta_commands
 from lineagelab_spark.datasets import Source
 from lineagelab_spark.description import Sink
 from lineagelab_spark.java import JavaObject, items, kind_of
@@ -61,8 +61,13 @@ def analysed(frame: DataFrame) -> JavaObject:
 
 
 def json_of(plan: JavaObject) -> str:
-    """Return the JSON of a plan, with the projections of `unpivot`, which Spark leaves out."""
+    """Return the JSON of a plan, with the projections of `unpivot`, which Spark leaves out.
+
+    That of a command of Delta Lake is the JSON of its query.
+    """
     text = str(plan.toJSON())
+    if kind_of(plan) in delta_commands.COMMANDS:
+        return json.dumps(delta_commands.as_query(json.loads(text)))
     if _NO_PROJECTIONS not in text:
         return text
     found = json.loads(text)
@@ -93,6 +98,9 @@ def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
 
 def _leaves(plan: JavaObject) -> list[JavaObject]:
     """Return the leaves of a plan, also those of subqueries, in the order of `PlanColumns.leaves`."""
+    if kind_of(plan) in delta_commands.COMMANDS:
+        source = _leaves(plan.source()) if kind_of(plan) == delta_commands.MERGE else []
+        return source + _leaves(plan.target())
     if not _has_subqueries(plan):
         return items(plan.collectLeaves())
     children, subqueries = items(plan.children()), items(plan.subqueries())

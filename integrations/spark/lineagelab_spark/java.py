@@ -8,8 +8,9 @@ JavaObject = Any
 
 
 def kind_of(value: JavaObject) -> str:
-    """Return the simple class name of an object."""
-    return str(value.getClass().getSimpleName())
+    """Return the simple class name of an object; of an anonymous class, that of the class that it extends."""
+    java_class = value.getClass()
+    return str(java_class.getSimpleName()) or str(java_class.getSuperclass().getSimpleName())
 
 
 def items(sequence: JavaObject) -> list[JavaObject]:

@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from lineagelab_spark import datasets
+from lineagelab_spark import datasets, delta_commands
 from lineagelab_spark.datasets import Dataset, Source
 from lineagelab_spark.description import Fields
 from lineagelab_spark.java import JavaObject, items, kind_of, option
@@ -76,6 +76,8 @@ def read(plan: JavaObject) -> WriteCommand | None:
         return _table_write(plan, kind)
     if kind in _CREATIONS:
         return _creation(plan)
+    if kind in delta_commands.COMMANDS:
+        return _delta_command(plan)
     if kind == "InsertIntoHadoopFsRelationCommand":
         return _plain_write(plan, datasets.of_location(str(plan.outputPath().toString())))
     if kind == "InsertIntoHiveTable":
@@ -117,6 +119,14 @@ def _table_write(plan: JavaObject, kind: str) -> WriteCommand | None:
         replaces_all=kind == "OverwriteByExpression" and str(plan.deleteExpr().sql()) == "true",
         jvm_table=datasets.iceberg_table(table),
     )
+
+
+def _delta_command(plan: JavaObject) -> WriteCommand:
+    """Return the change of rows of a Delta Lake table; its query is the command (`delta_commands.as_query`)."""
+    (table,) = items(plan.target().collectLeaves())
+    dataset = _only(datasets.of_leaf(table))
+    command = f"execute_{_snake_case(kind_of(plan))}"
+    return WriteCommand(command, dataset.name.strip("/"), plan, dataset, fields_of(table), changes_rows=True)
 
 
 def _creation(plan: JavaObject) -> WriteCommand:
