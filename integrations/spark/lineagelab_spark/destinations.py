@@ -2,6 +2,7 @@
 """Destinations of writes that are not tables of a catalog, in the spelling of Spark SQL.
 
 - ``parquet.`/data/orders` ``: files in a folder, also `csv`, `json`, `orc`, `text`, `avro`
+- ``delta.`/data/orders` ``: a table of Delta Lake in a folder
 - ``jdbc.`jdbc:postgresql://db/shop`.orders``: a table behind a JDBC URL
 """
 
@@ -14,7 +15,7 @@ from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.description import Sink
 from lineagelab_spark.java import JavaObject
 
-FILE_FORMATS = ("avro", "csv", "json", "orc", "parquet", "text")
+FILE_FORMATS = ("avro", "csv", "delta", "json", "orc", "parquet", "text")
 
 _FILES = re.compile(rf"(?:{'|'.join(FILE_FORMATS)})\.`([^`]+)`")
 _JDBC = re.compile(r"jdbc\.`(jdbc:[^`]+)`\.(.+)")

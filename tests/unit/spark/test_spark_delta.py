@@ -17,7 +17,7 @@ from tests.unit.spark.launchers import ended, launchers
 
 pytestmark = pytest.mark.slow
 
-DRIVER = """
+SESSION = """
 import os
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -38,7 +38,9 @@ spark = SparkSession.builder.appName("delta").master("local[1]").config(
         "spark.ui.enabled": "false",
     }
 ).getOrCreate()
+"""
 
+BATCH = """
 orders = spark.range(5).selectExpr("CAST(id AS INT) AS id", "CAST(id * 2 AS INT) AS price")
 orders.write.format("delta").save(f"{home}/orders")
 frame = spark.read.format("delta").load(f"{home}/orders")
@@ -59,6 +61,27 @@ spark.sql("DELETE FROM totals WHERE id = 3")
 spark.table("totals").writeTo("replaced").using("delta").createOrReplace()
 """
 
+STREAMS = """
+from lineagelab_spark import QueryLineage
+
+orders = spark.range(5).selectExpr("CAST(id AS INT) AS id", "CAST(id * 2 AS INT) AS price")
+orders.write.format("delta").save(f"{home}/paths")
+spark.sql(f"CREATE TABLE named USING delta AS SELECT * FROM delta.`{home}/paths`")
+spark.sql("CREATE TABLE streamed (id INT, twice INT) USING delta")
+lineage = QueryLineage(spark, "lineage-lab", os.environ["LINEAGE_URL"])
+
+def writer(name, frame):
+    made = frame.writeStream.queryName(name).format("delta").option("checkpointLocation", f"{home}/checkpoint_{name}")
+    return made.trigger(availableNow=True)
+
+paths = spark.readStream.format("delta").load(f"{home}/paths").selectExpr("id", "price + 1 AS more")
+lineage.to_files(writer("to_path", paths), f"{home}/folder", "delta").awaitTermination()
+tables = spark.readStream.table("named").where("id > 1").selectExpr("id", "price * 2 AS twice")
+lineage.to_table(writer("to_table", tables), "streamed").awaitTermination()
+lineage.close()
+spark.stop()
+"""
+
 
 @pytest.fixture(scope="module")
 def jars():
@@ -67,26 +90,47 @@ def jars():
     return ",".join(map(str, artifacts.component(DELTA_LAKE.name).rglob("*.jar")))
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory):
-    with running_service(tmp_path_factory.mktemp("lineage")) as running:
+@pytest.fixture
+def service(tmp_path):
+    with running_service(tmp_path / "lineage") as running:
         yield running.url
 
 
-def test_tables_of_delta_lake(tmp_path, service, jars):
+@pytest.fixture
+def run(tmp_path, service, jars):
+    """Return a function that runs a driver and returns what it wrote to stderr."""
     with launchers(tmp_path, service) as made:
-        process = made.start(
-            DRIVER,
-            *("--application", "delta", "--observe"),
-            PYSPARK_PYTHON=sys.executable,
-            SPARK_LOCAL_IP="127.0.0.1",
-            HOME_OF_TEST=str(tmp_path),
-            DELTA_JARS=jars,
-        )
-        code, output, errors = ended(process)
-    assert code == 0, output + errors
-    assert "lineage of delta" not in errors
-    graph = httpx.get(f"{service}/api/v1/graph").json()
+
+        def run(source, *options):
+            process = made.start(
+                SESSION + source,
+                *("--application", "delta", *options),
+                PYSPARK_PYTHON=sys.executable,
+                SPARK_LOCAL_IP="127.0.0.1",
+                HOME_OF_TEST=str(tmp_path),
+                DELTA_JARS=jars,
+            )
+            code, output, errors = ended(process)
+            assert code == 0, output + errors
+            return errors
+
+        yield run
+
+
+def test_streams_from_and_to_delta_lake(run, service):
+    assert "lineage of" not in run(STREAMS)
+    assert _edges(_graph(service), "columns") >= {
+        "paths.id -> folder.id IDENTITY",
+        "paths.price -> folder.more TRANSFORMATION",
+        "named.id -> streamed.id IDENTITY",
+        "named.price -> streamed.twice TRANSFORMATION",
+    }
+    assert "named.id -> streamed FILTER" in _edges(_graph(service), "datasetColumns")
+
+
+def test_tables_of_delta_lake(run, service):
+    assert "lineage of delta" not in run(BATCH, "--observe")
+    graph = _graph(service)
     assert _edges(graph, "columns") == {
         "orders.id -> more.id IDENTITY",
         "orders.price -> more.more TRANSFORMATION",
@@ -107,6 +151,10 @@ def test_tables_of_delta_lake(tmp_path, service, jars):
         "more.id -> totals JOIN",
         "more.id -> totals FILTER",
     }
+
+
+def _graph(service):
+    return httpx.get(f"{service}/api/v1/graph").json()
 
 
 def _edges(graph, part):
