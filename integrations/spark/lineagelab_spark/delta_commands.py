@@ -5,7 +5,7 @@ Their commands have no children: source, target and clauses are fields. A MERGE 
 is how Spark plans it for other tables; UPDATE and DELETE become a filter of the rows that they change.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from lineagelab_spark.plan_json import Json
 
@@ -65,14 +65,16 @@ def _output(target: _Flat) -> list[_Flat]:
     return found
 
 
-def _instruction(clause: _Flat, names: Iterable[str]) -> _Flat:
+def _instruction(clause: _Flat, names: Collection[str]) -> _Flat:
     """Return a clause with its condition and, unless it deletes, one value for each column of the table."""
     root, children = clause[0], _children(clause)
     condition = root.get("condition")
     # A condition is a child as well, and the first one.
     actions = children[1:] if condition else children
     values = {action[0]["targetColNameParts"]: action[1:] for action in actions}
-    given = [values.get(f"[{name}]", _NULL) for name in names] if actions else []
+    # Delta Lake expands what sets a field of a struct to the whole column. Should it not, the column is unknown.
+    is_whole = values.keys() <= {f"[{name}]" for name in names}
+    given = [values.get(f"[{name}]", _NULL if is_whole else _unknown(name)) for name in names] if actions else []
     parts = [condition or _TRUE, *given]
     output = {"output": [*range(1, len(parts))]} if actions else {}
     return [_node(str(root["class"]), len(parts), condition=0, **output), *(node for part in parts for node in part)]
@@ -100,6 +102,11 @@ def _end(tree: _Flat, place: int) -> int:
 
 def _node(kind: str, children: int, **fields: object) -> Json:
     return {"class": kind, "num-children": children, **fields}
+
+
+def _unknown(name: str) -> _Flat:
+    """Return a reference that nothing resolves."""
+    return [_node(f"{_EXPRESSIONS}AttributeReference", 0, name=f"a field of {name}", exprId={"id": -1, "jvmId": ""})]
 
 
 _TRUE: _Flat = [_node(f"{_EXPRESSIONS}Literal", 0, value="true", dataType="boolean")]

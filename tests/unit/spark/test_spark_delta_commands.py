@@ -80,6 +80,17 @@ def test_merge_has_values_and_conditions_of_all_clauses():
     assert made.unknown == frozenset()
 
 
+def test_merge_that_sets_a_field_leaves_columns_unknown():
+    update = clause("MatchedUpdate", None, ("id", attribute("id", 1)), ("total, part", attribute("more", 2)))
+
+    made = lineage(
+        command("MergeIntoCommand", source=SOURCE, target=TARGET, condition=IS_SAME, matchedClauses=[update])
+    )
+
+    assert columns(made)["id"] == {"id IDENTITY"}
+    assert made.unknown_columns == {"total": {"reference to a field of total"}}
+
+
 @pytest.mark.parametrize("name", ["UpdateCommand", "DeleteCommand"])
 def test_changed_rows_are_those_of_the_condition(name):
     made = lineage(command(name, target=TARGET, condition=is_set("total", 5)))
