@@ -214,7 +214,7 @@ def _volumes(reports: _Reports, since: int) -> Iterator[Change]:
     """Yield a volume whose median after `since` differs from the baseline's by more than its usual variation.
 
     A stream reports no rows while nothing arrives. That is neither a baseline nor a change, unless it lasts longer than
-    it usually does.
+    it usually does. Nor is the report before or after it, during which rows arrived for a part of the time only.
     """
     values: list[tuple[RunFacts, DatasetFacts, int]] = [
         (fact, facts, facts.rows) for fact, facts in reports if facts.rows is not None
@@ -223,9 +223,13 @@ def _volumes(reports: _Reports, since: int) -> Iterator[Change]:
     later = [(fact, facts, rows) for fact, facts, rows in values if fact.at > since]
     if any(fact.is_streaming for fact, _, _ in values):
         quiet = baseline.count(0) / max(1, len(baseline))
-        baseline = [rows for rows in baseline if rows]
-        moving = [one for one in later if one[2]]
-        later = later if not moving and quiet ** len(later) < QUIET_CHANCE else moving
+        if any(rows for _, _, rows in later):
+            whole = [one for before, one, after in _with_neighbours(values) if one[2] and before and after]
+            baseline = [rows for fact, _, rows in whole if fact.at <= since]
+            later = [one for one in whole if one[0].at > since]
+        else:
+            baseline = [rows for rows in baseline if rows]
+            later = later if quiet ** len(later) < QUIET_CHANCE else []
     if len(baseline) < MIN_BASELINE or not later:
         return
     usual = median(baseline)
@@ -244,6 +248,14 @@ def _volumes(reports: _Reports, since: int) -> Iterator[Change]:
         if usual
         else f"{fact.job.name} {verb} {now:.0f} rows, before none",
     )
+
+
+def _with_neighbours(
+    values: Sequence[tuple[RunFacts, DatasetFacts, int]],
+) -> Iterator[tuple[bool, tuple[RunFacts, DatasetFacts, int], bool]]:
+    """Yield each value, with whether there were rows before it and after it; unknown at both ends: there were."""
+    rows = [True, *(bool(value[2]) for value in values), True]
+    yield from zip(rows, values, rows[2:], strict=False)
 
 
 def _assertions(reports: _Reports, since: int) -> Iterator[Change]:

@@ -159,9 +159,20 @@ def test_rows_after_a_quiet_time_of_a_stream_are_no_change():
     assert causes_of(*quiet, *busy, streaming("07:00", 657), streaming("08:00", 0)).causes == ()
 
 
+def test_reports_beside_a_quiet_time_of_a_stream_are_no_volume():
+    """Rows arrived for a part of their time only: here the shop was stopped and started."""
+    busy = [streaming(f"0{hour}:00", 1350) for hour in range(1, 6)]
+    quiet = streaming("05:30", 0)
+    assert causes_of(*busy, quiet, streaming("07:00", 803)).causes == ()
+    assert causes_of(*busy, quiet, streaming("07:00", 803), streaming("08:00", 0)).causes == ()
+    assert causes_of(*busy, streaming("07:00", 803), streaming("08:00", 0)).causes == ()
+    fewer = causes_of(*busy, quiet, streaming("07:00", 803), streaming("08:00", 700))
+    assert fewer.cause.change.summary == "sum read 700 rows, before 1350 (-48%)"
+
+
 def test_a_stream_that_gets_fewer_rows_or_none_has_changed():
     busy = [streaming(f"0{hour}:00", 600) for hour in range(1, 6)]
-    fewer = causes_of(*busy, streaming("07:00", 0), streaming("08:00", 300))
+    fewer = causes_of(*busy, streaming("07:00", 0), streaming("07:30", 250), streaming("08:00", 300))
     assert fewer.cause.change.summary == "sum read 300 rows, before 600 (-50%)"
     none = causes_of(*busy, streaming("07:00", 0), streaming("08:00", 0))
     assert none.cause.change.summary == "sum read 0 rows, before 600 (-100%)"
