@@ -17,7 +17,7 @@ def job_name(path: str, taken: Collection[str], renamed: str = "the file") -> st
         renamed: what has to be renamed where the name is taken.
 
     Raises:
-        UserFileError: it is no name of a job, or taken.
+        UserFileError: the name is invalid or taken.
     """
     name = PurePosixPath(path).stem
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
