@@ -15,6 +15,7 @@ from lineagelab_spark.java import JavaObject, items, kind_of
 
 _ROWS = "LogicalRDD"
 _NO_PROJECTIONS = '"projections":null'
+_DELTA_COMMAND = f'[{{"class":"{delta_commands.PACKAGE}'
 _IDENTITY = re.compile(r"#\d+")
 
 
@@ -48,7 +49,7 @@ def read_plan(
 ) -> tuple[FramePlan, list[JavaObject]]:
     """Read an analysed plan, as `read` does that of a frame; return its leaves too, in the order of the sources."""
     plan = _without_lists(spark, analysed_plan)
-    leaves = _leaves(plan)
+    leaves = _leaves_of_write(plan)
     known = _rows_of(_leaves(analysed(batch))) if batch is not None else set()
     own = frozenset(ordinal for ordinal, leaf in enumerate(leaves) if known & _rows_of([leaf]))
     sources = tuple(Source() if ordinal in own else datasets.of_leaf(leaf) for ordinal, leaf in enumerate(leaves))
@@ -66,7 +67,7 @@ def json_of(plan: JavaObject) -> str:
     That of a command of Delta Lake is the JSON of its query.
     """
     text = str(plan.toJSON())
-    if kind_of(plan) in delta_commands.COMMANDS:
+    if text.startswith(_DELTA_COMMAND):
         return json.dumps(delta_commands.as_query(json.loads(text)))
     if _NO_PROJECTIONS not in text:
         return text
@@ -96,11 +97,17 @@ def _without_lists(spark: SparkSession, plan: JavaObject) -> JavaObject:
     return jvm.org.apache.spark.sql.catalyst.optimizer.OptimizeIn.apply(plan)
 
 
+def _leaves_of_write(plan: JavaObject) -> list[JavaObject]:
+    """Return the leaves of a plan, which may be a command of Delta Lake: it has no children."""
+    kind = kind_of(plan)
+    if kind not in delta_commands.COMMANDS:
+        return _leaves(plan)
+    source = _leaves(plan.source()) if kind == delta_commands.MERGE else []
+    return source + _leaves(plan.target())
+
+
 def _leaves(plan: JavaObject) -> list[JavaObject]:
     """Return the leaves of a plan, also those of subqueries, in the order of `PlanColumns.leaves`."""
-    if kind_of(plan) in delta_commands.COMMANDS:
-        source = _leaves(plan.source()) if kind_of(plan) == delta_commands.MERGE else []
-        return source + _leaves(plan.target())
     if not _has_subqueries(plan):
         return items(plan.collectLeaves())
     children, subqueries = items(plan.children()), items(plan.subqueries())

@@ -83,7 +83,7 @@ def read(plan: JavaObject) -> WriteCommand | None:
     if kind == "InsertIntoHiveTable":
         return _plain_write(plan, datasets.of_catalog_table(plan.table()))
     if kind == "InsertIntoHiveDirCommand":
-        return _plain_write(plan, datasets.of_location(str(option(plan.storage().locationUri()))))
+        return _plain_write(plan, datasets.of_location(str(plan.storage().locationUri().get().toString())))
     if kind == "SaveIntoDataSourceCommand":
         provider = str(plan.dataSource().getClass().getName())
         return _plain_write(plan, _only(datasets.of_options(provider, plan.options())))
