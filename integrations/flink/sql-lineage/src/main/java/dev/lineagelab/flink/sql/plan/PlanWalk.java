@@ -5,6 +5,7 @@ import dev.lineagelab.flink.sql.model.Column;
 import dev.lineagelab.flink.sql.model.Subtype;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,14 +30,17 @@ import org.apache.calcite.rel.core.TableScan;
 import org.apache.calcite.rel.core.Uncollect;
 import org.apache.calcite.rel.core.Union;
 import org.apache.calcite.rel.core.Values;
+import org.apache.calcite.rel.type.RelDataType;
 import org.apache.calcite.rex.RexCall;
 import org.apache.calcite.rex.RexCorrelVariable;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexSubQuery;
 import org.apache.calcite.rex.RexUtil;
 import org.apache.calcite.rex.RexVisitorImpl;
+import org.apache.flink.table.expressions.FieldReferenceExpression;
 import org.apache.flink.table.planner.calcite.FlinkTypeFactory;
 import org.apache.flink.table.planner.plan.nodes.calcite.WatermarkAssigner;
+import org.apache.flink.table.planner.plan.nodes.calcite.WindowAggregate;
 
 /**
  * Bottom-up traversal of a relational tree that derives the lineage of each node's columns.
@@ -114,6 +118,9 @@ final class PlanWalk implements Expressions.Scope {
     }
     if (node instanceof final Snapshot snapshot) {
       return snapshot(snapshot, input);
+    }
+    if (node instanceof final WindowAggregate aggregate) {
+      return windowAggregate(aggregate, input);
     }
     if (node instanceof final Aggregate aggregate) {
       return aggregate(aggregate, input);
@@ -229,6 +236,23 @@ final class PlanWalk implements Expressions.Scope {
     addRowDependencies(keys, Subtype.GROUP_BY);
     final List<Column> columns = new ArrayList<>(keys);
     aggregate.getAggCallList().forEach(call -> columns.add(Aggregates.column(call, input)));
+    return columns;
+  }
+
+  /** A group window of the Table API. In event time it drops late rows. */
+  private List<Column> windowAggregate(final WindowAggregate aggregate, final List<Column> input) {
+    final FieldReferenceExpression attribute = aggregate.getWindow().timeAttribute();
+    final Column time = input.get(attribute.getFieldIndex());
+    addRowDependencies(List.of(time), Subtype.GROUP_BY);
+    final RelNode source = aggregate.getInput();
+    final RelDataType type =
+        source.getRowType().getFieldList().get(attribute.getFieldIndex()).getType();
+    if (FlinkTypeFactory.isRowtimeIndicatorType(type)) {
+      addRowDependencies(List.of(time, watermarks), Subtype.FILTER);
+    }
+    final List<Column> columns = new ArrayList<>(aggregate(aggregate, input));
+    final Column property = time.derive(Subtype.TRANSFORMATION);
+    columns.addAll(Collections.nCopies(aggregate.getNamedProperties().size(), property));
     return columns;
   }
 

@@ -44,8 +44,7 @@ import org.apache.flink.table.operations.ddl.DropOperation;
 public final class ScriptReader {
   private final TableEnvironmentImpl session =
       (TableEnvironmentImpl) TableEnvironment.create(EnvironmentSettings.inStreamingMode());
-  private final WriteAnalyzer writes =
-      new WriteAnalyzer(new TableResolver(session.getCatalogManager()));
+  private final WriteAnalyzer writes = WriteAnalyzer.of(session);
   private final List<ParsedStatement> parts = new ArrayList<>();
   private final Map<String, String> settings = new TreeMap<>();
   private final List<String> views = new ArrayList<>();

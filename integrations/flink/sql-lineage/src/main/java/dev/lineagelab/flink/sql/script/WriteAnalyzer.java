@@ -8,28 +8,48 @@ import dev.lineagelab.flink.sql.plan.QueryLineage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
+import org.apache.calcite.rel.RelNode;
+import org.apache.flink.table.api.internal.TableEnvironmentImpl;
 import org.apache.flink.table.catalog.ContextResolvedTable;
+import org.apache.flink.table.operations.QueryOperation;
 import org.apache.flink.table.operations.SinkModifyOperation;
+import org.apache.flink.table.planner.calcite.FlinkRelBuilder;
+import org.apache.flink.table.planner.delegation.PlannerBase;
 import org.apache.flink.table.planner.hint.FlinkHints;
 import org.apache.flink.table.planner.operations.PlannerQueryOperation;
 
 /** Analyser of the lineage of an INSERT. */
 final class WriteAnalyzer {
   private final TableResolver tables;
+  private final Supplier<FlinkRelBuilder> trees;
 
-  WriteAnalyzer(final TableResolver tables) {
+  private WriteAnalyzer(final TableResolver tables, final Supplier<FlinkRelBuilder> trees) {
     this.tables = tables;
+    this.trees = trees;
+  }
+
+  /** Returns an analyser of the writes of a session. */
+  static WriteAnalyzer of(final TableEnvironmentImpl session) {
+    final PlannerBase planner = (PlannerBase) session.getPlanner();
+    return new WriteAnalyzer(
+        new TableResolver(session.getCatalogManager()), planner::createRelBuilder);
   }
 
   Write of(final SinkModifyOperation write) {
-    final QueryLineage query =
-        QueryLineage.of(((PlannerQueryOperation) write.getChild()).getCalciteTree(), tables::of);
+    final QueryLineage query = QueryLineage.of(tree(write.getChild()), tables::of);
     return new Write(
         tables.of(sink(write)),
         write.isOverwrite(),
         query.sources(),
         outputs(write, query),
         query.rows());
+  }
+
+  private RelNode tree(final QueryOperation query) {
+    return query instanceof final PlannerQueryOperation planned
+        ? planned.getCalciteTree()
+        : trees.get().queryOperation(query).build();
   }
 
   /** Returns the table with the options of the statement's hint, as the planner writes it. */
