@@ -70,10 +70,11 @@ def until(holds):
 
 
 @contextmanager
-def transactions(address):
+def transactions(address, folder):
     """Commit transactions in another process, which is killed at the end."""
     libraries = Path(Artifacts.open().component(NAME)) / "lib" / "*"
-    command = ["java", "-Xmx128m", "-cp", str(libraries), str(LOAD), address, TOPIC, str(PARTITIONS)]
+    options = ("-Xmx128m", f"-Djava.io.tmpdir={folder}")
+    command = ["java", *options, "-cp", str(libraries), str(LOAD), address, TOPIC, str(PARTITIONS)]
     load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield
@@ -102,7 +103,7 @@ def test_a_stopped_broker_leaves_no_open_transaction(tmp_path, ports):
     for stop in range(STOPS):
         with running(broker, site) as (started, admin):
             before = rows(admin)
-            with transactions(str(site.address(NAME, BROKER.name))):
+            with transactions(str(site.address(NAME, BROKER.name)), tmp_path):
                 assert until(lambda admin=admin, before=before: rows(admin) > before + MIN_ROWS), "the producers write"
                 started.stop()
         with running(broker, site) as (_, admin):

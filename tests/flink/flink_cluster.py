@@ -117,8 +117,9 @@ class FlinkCluster:
     def _launch(self, name: str) -> "subprocess.Popen[bytes]":
         names = (COMPONENT, GUARD_COMPONENT, TRANSPORT_COMPONENT)
         home, guard, transport = map(Artifacts.open().component, names)
-        folder = self.root / "conf"
+        folder, temporary = self.root / "conf", self.root / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
+        temporary.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self._config()))
         (folder / "log4j2.properties").write_text(_LOGGING)
         arguments: Sequence[str] = () if name == GATEWAY else ("--configDir", str(folder))
@@ -131,6 +132,8 @@ class FlinkCluster:
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
                 "-Xss512k",
+                # A killed JVM leaves its temporary files.
+                f"-Djava.io.tmpdir={temporary}",
             ),
             *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",

@@ -55,6 +55,8 @@ class Launched:
             "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
             "FLINK_STATE": str(folder / "state.json"),
             "LINEAGE_OPEN_RUNS": str(folder / "open-runs.json"),
+            # A killed launcher leaves its temporary files.
+            "TMPDIR": str(folder),
         }
         return cls(folder, command, {**own, **environment})
 
