@@ -17,6 +17,7 @@ from infra.services.external import reject_loopback
 from infra.services.flink import jobs as flink_jobs
 from infra.services.flink import user_jars as flink_user_jars
 from infra.services.flink import user_jobs as flink_user_jobs
+from infra.services.flink import user_programs as flink_user_programs
 from infra.services.forecast import settings as forecast_settings
 from infra.services.forecast import task as forecast_task
 from infra.services.lineage_history import settings as lineage_history_settings
@@ -41,6 +42,7 @@ PIPELINE: tuple[Pipeline, ...] = (
     flink_jobs.pipeline,
     flink_user_jobs.pipeline,
     flink_user_jars.pipeline,
+    flink_user_programs.pipeline,
     spark_user_jobs.pipeline,
 )
 """Parts of the data pipeline in build order; user jobs come last, so that they can need every other part."""

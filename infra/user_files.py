@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""User files in the checkout: connectors and their plugins, Spark jobs and their packages, Flink SQL and
-jars of Flink jobs.
+"""User files in the checkout: connectors and their plugins, Spark jobs and their packages, and Flink jobs: SQL,
+PyFlink programs and jars.
 """
 
 import zipfile
@@ -16,11 +16,13 @@ SPARK_FOLDER = "jobs/spark"
 PACKAGE_FOLDER = f"{SPARK_FOLDER}/packages"
 FLINK_FOLDER = "jobs/flink/sql"
 JAR_FOLDER = "jobs/flink/jars"
+PROGRAM_FOLDER = "jobs/flink/python"
 
 CONNECTOR_SUFFIX = ".json"
 SPARK_SUFFIX = ".py"
 FLINK_SUFFIX = ".sql"
 JAR_SUFFIX = ".jar"
+PROGRAM_SUFFIX = ".py"
 ARGUMENTS_SUFFIX = ".args"
 COLUMNS_SUFFIX = ".columns.json"
 
@@ -62,12 +64,26 @@ class JarFiles:
 
 
 @dataclass(frozen=True)
+class ProgramFiles:
+    """Files of a PyFlink program in `PROGRAM_FOLDER`.
+
+    Attributes:
+        text: the program.
+        columns: text of `NAME.columns.json`, the declared lineage; empty for none.
+    """
+
+    text: str
+    columns: str = ""
+
+
+@dataclass(frozen=True)
 class UserFiles:
     """Text of each user file by file name, one mapping per folder.
 
     Attributes:
         plugins: of connectors.
         jars: jars of Flink jobs, by name of the job.
+        programs: PyFlink programs, by name of the file without suffix.
         packages: files of the Python packages in `PACKAGE_FOLDER`, as paths in the checkout.
     """
 
@@ -75,6 +91,7 @@ class UserFiles:
     spark: Mapping[str, str] = field(default_factory=dict)
     flink: Mapping[str, str] = field(default_factory=dict)
     jars: Mapping[str, JarFiles] = field(default_factory=dict)
+    programs: Mapping[str, ProgramFiles] = field(default_factory=dict)
     plugins: ConnectorPlugins = ConnectorPlugins()
     packages: tuple[str, ...] = ()
 
@@ -88,13 +105,14 @@ def read_user_files(project: Path) -> UserFiles:
 
     Raises:
         UserFileError: a file is not readable or not UTF-8, a plugin has no readable jar, the files of a jar are not
-            complete, or a package is not installed.
+            complete, a declaration has no PyFlink program, or a package is not installed.
     """
     return UserFiles(
         connectors=_read_folder(project, CONNECTOR_FOLDER, CONNECTOR_SUFFIX),
         spark=_read_folder(project, SPARK_FOLDER, SPARK_SUFFIX),
         flink=_read_folder(project, FLINK_FOLDER, FLINK_SUFFIX),
         jars=_read_jars(project),
+        programs=_read_programs(project),
         plugins=_read_plugins(project),
         packages=_read_packages(project),
     )
@@ -122,6 +140,20 @@ def _read_jars(project: Path) -> dict[str, JarFiles]:
     return {
         name: JarFiles(arguments[f"{name}{ARGUMENTS_SUFFIX}"], columns.get(f"{name}{COLUMNS_SUFFIX}", ""))
         for name in sorted(jars)
+    }
+
+
+def _read_programs(project: Path) -> dict[str, ProgramFiles]:
+    texts = _read_folder(project, PROGRAM_FOLDER, PROGRAM_SUFFIX)
+    columns = _read_folder(project, PROGRAM_FOLDER, COLUMNS_SUFFIX)
+    for file in columns:
+        program = f"{file.removesuffix(COLUMNS_SUFFIX)}{PROGRAM_SUFFIX}"
+        if program not in texts:
+            raise UserFileError(f"{PROGRAM_FOLDER}/{file} has no program: create {PROGRAM_FOLDER}/{program}")
+    names = (file.removesuffix(PROGRAM_SUFFIX) for file in texts)
+    return {
+        name: ProgramFiles(texts[f"{name}{PROGRAM_SUFFIX}"], columns.get(f"{name}{COLUMNS_SUFFIX}", ""))
+        for name in names
     }
 
 

@@ -21,6 +21,8 @@ from infra.user_files import (
     FLINK_FOLDER,
     JAR_FOLDER,
     NO_USER_FILES,
+    PROGRAM_FOLDER,
+    PROGRAM_SUFFIX,
     SPARK_FOLDER,
     UserFiles,
     read_user_files,
@@ -50,7 +52,7 @@ def lint(
         json_file.write_text(render_json(found), encoding="utf-8")
     for violation in found:
         out.print(str(violation), markup=False, highlight=False, soft_wrap=True)
-    count = sum(len(each) for each in (files.connectors, files.spark, files.flink, files.jars))
+    count = sum(len(each) for each in (files.connectors, files.spark, files.flink, files.jars, files.programs))
     out.print(f"{count} files: {len(found) or 'no'} violation{'' if len(found) == 1 else 's'}", markup=False)
     if found:
         raise typer.Exit(EXIT_VIOLATIONS)
@@ -66,6 +68,7 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     from infra.services.connect.user_connectors import user_connectors
     from infra.services.flink.user_jars import jar_jobs
     from infra.services.flink.user_jobs import has_header, sql_jobs
+    from infra.services.flink.user_programs import python_jobs
     from infra.services.spark.user_jobs import user_jobs
 
     lab = build_lab(target.site, settings, NO_USER_FILES)
@@ -76,6 +79,7 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
     prelude = {name for name, text in files.flink.items() if not has_header(text)}
     jars = {f"{name}{ARGUMENTS_SUFFIX}": jar for name, jar in files.jars.items()}
     arguments = {file: jar.arguments for file, jar in jars.items()}
+    programs = {f"{name}{PROGRAM_SUFFIX}": program for name, program in files.programs.items()}
     read = [
         read_files(
             CONNECTOR_FOLDER, files.connectors, lambda one: user_connectors(one, target.site, settings), (), known
@@ -85,6 +89,13 @@ def violations_of_files(files: UserFiles, settings: Settings, target: "Target", 
             JAR_FOLDER,
             arguments,
             lambda one: jar_jobs({file.removesuffix(ARGUMENTS_SUFFIX): jars[file] for file in one}, own, needs),
+            (),
+            known,
+        ),
+        read_files(
+            PROGRAM_FOLDER,
+            {file: program.text for file, program in programs.items()},
+            lambda one: python_jobs({file.removesuffix(PROGRAM_SUFFIX): programs[file] for file in one}, own, needs),
             (),
             known,
         ),

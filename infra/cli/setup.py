@@ -23,6 +23,7 @@ from infra.services.airflow import settings as airflow
 from infra.services.dashboard import settings as dashboard
 from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
+from infra.services.flink import settings as flink
 from infra.services.forecast import settings as forecast
 from infra.services.trino import settings as trino
 from infra.settings import Settings, known_keys
@@ -46,6 +47,7 @@ OPTIONAL_ENVIRONMENTS: dict[str, Callable[[Settings], bool]] = {
     venvs.DASHBOARD.name: dashboard.included,
     venvs.DBT.name: dbt.included,
     venvs.MODELS.name: forecast.included,
+    venvs.PYFLINK.name: flink.python_included,
     venvs.TRINO.name: trino.included,
     venvs.JAVA_25.name: trino.included,
 }

@@ -11,7 +11,7 @@ from infra.lint.named_datasets import NamedDataset, Use
 from infra.lint.spark_names import names_of_needs, names_of_python
 from infra.lint.sql_names import names_of_sql
 from infra.model import Connector
-from infra.services.flink.jobs import JarJob, SqlJob
+from infra.services.flink.jobs import JarJob, PythonJob, SqlJob
 from infra.services.spark.user_jobs import UserJob
 from infra.user_files import UserFileError
 from lineage.checks.contract import Contract, Dataset
@@ -59,7 +59,10 @@ class JobFile:
     names_all: frozenset[Use] = frozenset()
 
 
-Parse = Callable[[Mapping[str, str]], Sequence[Connector | SqlJob | JarJob | UserJob]]
+AnyJob = Connector | SqlJob | JarJob | PythonJob | UserJob
+"""Job of one of the user's files."""
+
+Parse = Callable[[Mapping[str, str]], Sequence[AnyJob]]
 """Parses files by name, as the lab does. Raises UserFileError."""
 
 
@@ -91,9 +94,7 @@ def read_files(
     return found, violations
 
 
-def _job_file(
-    path: str, job: Connector | SqlJob | JarJob | UserJob, text: str, prelude: str, known: Collection[Dataset]
-) -> JobFile:
+def _job_file(path: str, job: AnyJob, text: str, prelude: str, known: Collection[Dataset]) -> JobFile:
     if isinstance(job, Connector):
         complete = frozenset({Use.READ}) if TOPICS in job.config else frozenset()
         return JobFile(path, job.name, tuple(names_of_connector(job.config)), complete)
@@ -106,6 +107,8 @@ def _job_file(
         return JobFile(path, job.name, tuple(named), frozenset({Use.READ, Use.WRITTEN}))
     if isinstance(job, JarJob):
         return JobFile(path, job.name, tuple(names_of_needs(job.needs)))
+    if isinstance(job, PythonJob):
+        return JobFile(path, job.name, (*names_of_needs(job.needs), *names_of_python(text, known)))
     needs = names_of_needs(job.driver.needs)
     return JobFile(path, job.driver.job, (*needs, *names_of_python(text, known)))
 

@@ -176,6 +176,9 @@ class Site(Protocol):
     def java(self) -> str:
         """Return the path of the `java` command."""
 
+    def python(self, environment: str) -> str:
+        """Return the path of the interpreter of a virtual environment."""
+
     def class_data(self, component: str) -> ClassData:
         """Return the paths of a component's CDS archive, whether or not the archive exists."""
 

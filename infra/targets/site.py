@@ -74,6 +74,9 @@ class BaseSite(ABC):
     def java(self) -> str:
         return str(self.programs.java())
 
+    def python(self, environment: str) -> str:
+        return str(self.programs.python(environment))
+
     def class_data(self, component: str) -> ClassData:
         return class_data(self.programs, component)
 

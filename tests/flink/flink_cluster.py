@@ -139,7 +139,8 @@ class FlinkCluster:
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
             *("-cp", f"{home}/lib/*:{home}/planner/*:{guard}/lib/*:{transport}/lib/*", _MAIN[name], *arguments),
         ]
-        environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
+        folders = {"FLINK_CONF_DIR": folder, "FLINK_PLUGINS_DIR": home / "plugins", "FLINK_OPT_DIR": home / "opt"}
+        environment = {**os.environ, **{variable: str(path) for variable, path in folders.items()}}
         with (self.root / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 

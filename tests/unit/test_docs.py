@@ -29,6 +29,7 @@ GENERATED = (
     "jobs/connect/",
     "jobs/spark/packages",
     "jobs/flink/jars",
+    "jobs/flink/python",
     "page/build/",
     "smt/target",
     "jobs/spark/totals.py",

@@ -32,9 +32,11 @@ from infra.services.flink.settings import (
     TRANSPORT_COMPONENT,
     WINDOWS_COMPONENT,
     FlinkSettings,
+    check_python,
     direct_memory_mib,
     enabled,
     flink_settings,
+    python_included,
     render_yaml,
 )
 from infra.settings import Settings
@@ -98,7 +100,11 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
         files=_config_files(site, settings),
-        env=_service_environment(JOBMANAGER, site) | _listener_environment(JOBMANAGER, site),
+        env={
+            **_service_environment(JOBMANAGER, site),
+            **_listener_environment(JOBMANAGER, site),
+            **({"FLINK_OPT_DIR": f"{site.component(COMPONENT)}/opt"} if python_included(settings) else {}),
+        },
         secrets=SECRETS | lineage.EMITTER_SECRETS,
         secret_files=_listener_config(JOBMANAGER, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
@@ -239,6 +245,7 @@ DEFINITIONS = (
         settings=FlinkSettings,
         enabled=enabled,
         feature=FEATURE,
+        check=check_python,
         web_page=WebPage(JOBMANAGER_REST),
         position=200,
     ),

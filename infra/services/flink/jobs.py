@@ -32,6 +32,7 @@ from infra.services.flink.settings import (
     JOBMANAGER,
     JOBMANAGER_REST,
     PLANNER_COMPONENT,
+    PYTHON_ENVIRONMENT,
     TASKMANAGER,
     WINDOWS_COMPONENT,
     cluster_id,
@@ -39,10 +40,13 @@ from infra.services.flink.settings import (
 )
 from infra.services.shop import tables as shop_tables
 from infra.services.shop.tables import UNLIMITED_RETENTION
-from infra.user_files import ARGUMENTS_SUFFIX
+from infra.user_files import ARGUMENTS_SUFFIX, PROGRAM_FOLDER, PROGRAM_SUFFIX
 
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
 JAR_LAUNCHER = "lineagelab_flink.launch_jar"
+PYTHON_LAUNCHER = "lineagelab_flink.launch_python"
+PYTHON_DESCRIBER = "lineagelab_flink.python_program"
+"""Script that `PYTHON_LAUNCHER` runs with the interpreter of PyFlink."""
 
 WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json"
 """Column lineage declared for the Java job."""
@@ -61,7 +65,9 @@ UNDELIVERED_EVENTS_FILE = "undelivered.json"
 
 LAUNCHER_MEMORY_MIB = 64
 SQL_LAUNCHER_MEMORY_MIB = LAUNCHER_MEMORY_MIB + PLANNER_HEAP_MIB
-"""Memory of a launcher, MiB; a SQL launcher briefly runs Flink's planner to extract lineage."""
+PYTHON_LAUNCHER_MEMORY_MIB = SQL_LAUNCHER_MEMORY_MIB + 128
+"""Memory of a launcher, MiB; to extract lineage, that of SQL briefly runs Flink's planner, that of Python PyFlink, too.
+"""
 
 STOP_SECONDS = 60
 """Grace period for a savepoint and the last lineage events; the launcher's own timeout is shorter."""
@@ -102,6 +108,26 @@ class JarJob:
     arguments: str
     columns: str
     main_class: str
+    continuous: bool
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PythonJob:
+    """PyFlink program of a user with a job header.
+
+    Attributes:
+        name: name of the job; the file name without suffix.
+        arguments: of the program.
+        columns: text of the declared lineage; empty for none.
+        by_listener: OpenLineage's listener reports what the job reads and writes, and nothing its columns.
+        continuous, needs: as of `SqlJob`.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    columns: str
+    by_listener: bool
     continuous: bool
     needs: tuple[str, ...] = ()
 
@@ -190,6 +216,20 @@ def jar_task(job: JarJob, site: Site) -> Task:
     return _task(job.name, run, site, _jar_environment(job, site), job.needs, files, LAUNCHER_MEMORY_MIB)
 
 
+def python_service(job: PythonJob, site: Site) -> Service:
+    """Return the launcher of a continuous job of a PyFlink program."""
+    run, files = _python_program(job, site)
+    launcher = _launcher(job.name, run, site, _python_environment(job, site), job.needs, files)
+    return replace(launcher, memory_mib=PYTHON_LAUNCHER_MEMORY_MIB)
+
+
+def python_task(job: PythonJob, site: Site) -> Task:
+    """Return the task of a PyFlink program on bounded input."""
+    run, files = _python_program(job, site)
+    environment = _python_environment(job, site)
+    return _task(job.name, run, site, environment, job.needs, files, PYTHON_LAUNCHER_MEMORY_MIB)
+
+
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
     """Return the task of a SQL job on bounded input."""
     run, files = _sql_program(job, site, prelude)
@@ -262,6 +302,30 @@ def _jar_environment(job: JarJob, site: Site) -> dict[str, str]:
     }
 
 
+def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]:
+    """Return the program and the files of the launcher of a PyFlink program."""
+    file = f"{PROGRAM_FOLDER}/{job.name}{PROGRAM_SUFFIX}"
+    columns = _columns_options(job.name, site) if job.columns else ()
+    run = Python(
+        PYTHON_LAUNCHER,
+        (*columns, site.project_file(file), *job.arguments),
+        uses=(PYTHON_DESCRIBER,),
+        reads=(file,),
+        components=(COMPONENT, PLANNER_COMPONENT),
+        java=True,
+    )
+    return run, {COLUMNS_FILE: job.columns} if job.columns else {}
+
+
+def _python_environment(job: PythonJob, site: Site) -> dict[str, str]:
+    gateway = {} if job.by_listener else {"FLINK_PYTHON_GATEWAY": shlex.join(_python_gateway_command(site))}
+    return {
+        "FLINK_PYTHON": site.python(PYTHON_ENVIRONMENT),
+        "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
+        **gateway,
+    }
+
+
 def _sql_program(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> tuple[Python, dict[str, str]]:
     """Return the program and the files of a SQL launcher, which restarts when a file changes."""
     file = f"{job.name}.sql"
@@ -309,7 +373,17 @@ def _sql_environment(site: Site) -> dict[str, str]:
 
 def _planner_command(site: Site) -> tuple[str, ...]:
     """Return the command that extracts lineage from a script with Flink's planner, without a cluster."""
+    return (*_planner_jvm(site), PLANNER_MAIN)
+
+
+def _python_gateway_command(site: Site) -> tuple[str, ...]:
+    """Return the command of a JVM with Flink's planner that PyFlink controls, without a main class."""
+    return _planner_jvm(site, f"{site.component(COMPONENT)}/opt/*")
+
+
+def _planner_jvm(site: Site, *more: str) -> tuple[str, ...]:
+    class_path = (site.class_path(COMPONENT), site.class_path(PLANNER_COMPONENT), *more)
     return (
         *(site.java(), f"-Xmx{PLANNER_HEAP_MIB}m", *jvm.SERVICE_OPTIONS, *jvm.C1_ONLY, *tls.java_options(site)),
-        *("-cp", f"{site.class_path(COMPONENT)}:{site.class_path(PLANNER_COMPONENT)}", PLANNER_MAIN),
+        *("-cp", ":".join(class_path)),
     )

@@ -9,6 +9,7 @@ import json
 from pydantic import Field
 
 from infra import credentials
+from infra.errors import SettingsError
 from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
 from infra.services import lineage, object_store
@@ -20,6 +21,7 @@ GUARD_COMPONENT = "rest-guard"
 TRANSPORT_COMPONENT = "flink-lineage-transport"
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
+PYTHON_ENVIRONMENT = "pyflink"
 
 JOBMANAGER = "flink_jobmanager"
 TASKMANAGER = "flink_taskmanager"
@@ -89,6 +91,9 @@ class FlinkSettings(SettingsSection):
     flink: BooleanSetting = Field(
         True, description="true: a Flink cluster with SQL gateway, and the jobs that run on it; false: no Flink"
     )
+    flink_python: BooleanSetting = Field(
+        False, description="true: PyFlink programs run on the Flink cluster; target local"
+    )
 
 
 FEATURE = "flink"
@@ -98,6 +103,20 @@ FEATURE = "flink"
 def enabled(settings: Settings) -> bool:
     """Return True if the lab has a Flink cluster."""
     return settings.profile == FULL and settings.section(FlinkSettings).flink
+
+
+def python_included(settings: Settings) -> bool:
+    """Return True if PyFlink programs can run on the cluster."""
+    return enabled(settings) and settings.section(FlinkSettings).flink_python
+
+
+def check_python(settings: Settings) -> None:
+    """Raise SettingsError if the target cannot run PyFlink programs."""
+    if settings.section(FlinkSettings).flink_python and settings.target != "local":
+        raise SettingsError(
+            f"lineage-lab:flinkPython is true, and the images of target {settings.target} have no PyFlink: remove the "
+            "setting, or set lineage-lab:target: local"
+        )
 
 
 def flink_settings(site: Site, settings: Settings) -> Options:

@@ -9,12 +9,12 @@
 `NAME.columns.json`, if there is one, declares the job's column lineage (`lineagelab_flink.declared_columns`).
 """
 
-import json
 import re
 from collections.abc import Collection, Mapping
 
 from infra.model import Part
 from infra.services.definition import Draft
+from infra.services.flink.declared_columns import check_columns
 from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import JarJob, jar_service, jar_task, launched_jobs
 from infra.services.flink.settings import enabled
@@ -49,7 +49,7 @@ def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[s
     main = header.get("main")
     if main is not None and not re.fullmatch(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*", main.value):
         raise _FORMAT.invalid(file, main.line, f"main: {main.value!r} is no name of a class")
-    _check_columns(f"{name}{COLUMNS_SUFFIX}", files.columns)
+    check_columns(f"{JAR_FOLDER}/{name}{COLUMNS_SUFFIX}", files.columns)
     return JarJob(
         name=name,
         jar=jar,
@@ -59,18 +59,6 @@ def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[s
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
     )
-
-
-def _check_columns(file: str, text: str) -> None:
-    """Check the form of declared lineage; the launcher checks and logs the rest, while the job runs on."""
-    if not text:
-        return
-    try:
-        content = json.loads(text)
-    except ValueError as error:
-        raise UserFileError(f"{JAR_FOLDER}/{file} is not valid JSON: {error}") from error
-    if not isinstance(content, dict) or content.keys() != {"inputs", "outputs"}:
-        raise UserFileError(f"{JAR_FOLDER}/{file} must be a JSON object of `inputs` and `outputs`")
 
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lineagelab_flink import launcher
+from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
 from lineagelab_flink.errors import FlinkError, ScriptError
 from lineagelab_flink.launcher import EXIT_UNUSABLE
@@ -88,11 +89,16 @@ class JarJob:
         """Return the declared lineage. Raises FlinkError where the declaration is invalid."""
         if self._columns is None:
             return JobLineage(self.identity)
-        try:
-            found = declaration(self._columns, self._aliases)
-        except DeclarationError as error:
-            raise FlinkError(str(error)) from error
-        return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
+        return declared_lineage(self.identity, self._columns, self._aliases)
+
+
+def declared_lineage(identity: str, columns: Path, aliases: Aliases) -> JobLineage:
+    """Return the lineage that a file declares of the job with an identity. Raises FlinkError where it is invalid."""
+    try:
+        found = declaration(columns, aliases)
+    except DeclarationError as error:
+        raise FlinkError(str(error)) from error
+    return JobLineage(identity, found.inputs, found.outputs, found.job_facets)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,15 +138,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="lineagelab-flink-jar", description="Run a jar as a Flink job, supervise it and report its lineage."
     )
-    parser.add_argument("--columns", type=Path, metavar="FILE", help="declared column lineage of the job, JSON")
-    parser.add_argument(
-        "--dataset-namespace",
-        type=_alias,
-        action="append",
-        default=[],
-        metavar="ALIAS=NAMESPACE",
-        help="namespace for which an alias in --columns stands; can be repeated",
-    )
+    add_columns_options(parser)
     parser.add_argument("--arguments", type=Path, metavar="FILE", help="file with further arguments of the main class")
     parser.add_argument("--main", default="", metavar="CLASS", help="main class, if the jar's manifest names none")
     parser.add_argument("name", help="name of the job")
@@ -148,13 +146,6 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "program_arguments", metavar="arguments", nargs=argparse.REMAINDER, help="arguments of the jar's main class"
     )
     return parser.parse_args(arguments)
-
-
-def _alias(text: str) -> tuple[str, str]:
-    alias, equals, namespace = text.partition("=")
-    if not alias or not equals or not namespace:
-        raise argparse.ArgumentTypeError(f"{text!r} does not match ALIAS=NAMESPACE")
-    return alias, namespace
 
 
 if __name__ == "__main__":

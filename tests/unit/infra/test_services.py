@@ -79,6 +79,9 @@ class FakeSite:
     def java(self):
         return "/usr/bin/java"
 
+    def python(self, environment):
+        return f"/venvs/{environment}/bin/python"
+
     def class_data(self, component):
         return ClassData(f"/opt/{component}.jsa", f"/opt/{component}-conf")
 

@@ -18,7 +18,7 @@ class Description:
 
     Attributes:
         inputs, outputs: datasets with facets, in the form of events.
-        job_facets: `sql`, and `lineage` where inputs and outputs alone are ambiguous.
+        job_facets: `sql` of statements, and `lineage` where inputs and outputs alone are ambiguous.
         sql: text of the job, without secrets.
         unknown: reasons for incomplete lineage; empty where it is complete.
     """
@@ -44,7 +44,7 @@ def description(planned: PlannedScript) -> Description:
             _add(outputs.setdefault(dataset, Output()), write)
     for output in outputs.values():
         unknown.update(output.reasons)
-    job_facets = {"sql": facets.sql(planned.sql)}
+    job_facets = {"sql": facets.sql(planned.sql)} if planned.sql else {}
     if len(inputs) * len(outputs) > 1:
         job_facets["lineage"] = facets.job_lineage(outputs)
     return Description(
