@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 
 from infra.namespaces import flink_lineage_settings
+from infra.services.flink.cluster import MODULE_OPTIONS
 from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING, TRANSPORT_COMPONENT
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
@@ -33,7 +34,6 @@ _MAIN = {
     GATEWAY: "org.apache.flink.table.gateway.SqlGateway",
 }
 _HEAP = {JOBMANAGER: "256m", TASKMANAGER: "384m", GATEWAY: "256m"}
-_OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 
 
 @dataclass
@@ -135,12 +135,11 @@ class FlinkCluster:
                 # A killed JVM leaves its temporary files.
                 f"-Djava.io.tmpdir={temporary}",
             ),
-            *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES),
+            *MODULE_OPTIONS,
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
             *("-cp", f"{home}/lib/*:{home}/planner/*:{guard}/lib/*:{transport}/lib/*", _MAIN[name], *arguments),
         ]
-        folders = {"FLINK_CONF_DIR": folder, "FLINK_PLUGINS_DIR": home / "plugins", "FLINK_OPT_DIR": home / "opt"}
-        environment = {**os.environ, **{variable: str(path) for variable, path in folders.items()}}
+        environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
         with (self.root / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 

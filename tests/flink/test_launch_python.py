@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from infra.services.flink.cluster import MODULE_OPTIONS
 from infra.services.flink.jobs import PLANNER_COMPONENT
-from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT
+from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT, TRANSPORT_COMPONENT
 from infra.toolchain import Artifacts
 from infra.toolchain.progress import PlainProgress
 from tests.flink.launched import until
@@ -101,20 +102,21 @@ def interpreter():
 def jvm():
     """Command of the JVM that derives column lineage."""
     artifacts = Artifacts.open()
-    flink, planner = map(artifacts.component, (COMPONENT, PLANNER_COMPONENT))
-    path = ":".join(f"{folder}/*" for folder in (flink / "lib", planner / "lib", flink / "opt"))
-    return shlex.join(("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path))
+    flink, *others = map(artifacts.component, (COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT))
+    path = ":".join(f"{folder}/*" for folder in (flink / "lib", flink / "opt", *(other / "lib" for other in others)))
+    return shlex.join(("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, *MODULE_OPTIONS))
 
 
 @pytest.fixture
 def launch(tmp_path, launcher, interpreter, jvm, name):
     """Factory of launchers of programs."""
 
-    def make(text, *arguments, jvm=jvm):
-        file = tmp_path / f"{name}.py"
+    def make(text, *arguments, options=(), another=None, **more):
+        file = tmp_path / f"{another or name}.py"
         file.write_text(text)
-        environment = {"FLINK_PYTHON": interpreter, "FLINK_PYTHON_GATEWAY": jvm}
-        return launcher("lineagelab_flink.launch_python", str(file), *arguments, **environment)
+        folder = str(Artifacts.open().component(COMPONENT) / "opt")
+        environment = {"FLINK_PYTHON": interpreter, "FLINK_PYTHON_GATEWAY": jvm, "FLINK_OPT_DIR": folder, **more}
+        return launcher("lineagelab_flink.launch_python", *options, str(file), *arguments, **environment)
 
     return make
 
@@ -196,8 +198,40 @@ def test_each_way_to_submit_a_table_job_has_columns(launch, words, broker, repor
     assert launched.stop() == 0
 
 
+def test_programs_that_start_together_stay_apart(launch, broker, flink, tmp_path):
+    topics = ("together", "apart")
+    launchers = []
+    for topic in topics:
+        broker.topic(topic, f"{topic}_out")
+        produce(broker, topic, range(10 if topic == "apart" else 20))
+        files = {"FLINK_STATE": str(tmp_path / f"{topic}.json"), "LINEAGE_OPEN_RUNS": str(tmp_path / f"{topic}.runs")}
+        launchers.append(launch(TABLES + INSERTS["sql"], *arguments(topic), another=topic, **files))
+    for launched in launchers:
+        launched.start()
+    until(lambda: results(broker, "together") == expected(range(20)), "the results of one")
+    until(lambda: results(broker, "apart") == expected(range(10)), "the results of the other")
+    assert [len(flink.jobs(topic)) for topic in topics] == [1, 1]
+    for launched in launchers:
+        assert launched.stop() == 0
+
+
+def test_a_program_that_waits_for_its_job_is_supervised(launch, words, broker, reported):
+    launched = launch(TABLES + f"{INSERTS['execute_insert']}.wait()", *arguments(words)).start()
+    until(lambda: results(broker, words) == expected(range(10)), "the results")
+    until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
+    assert launched.stop() == 0
+
+
+def test_a_program_without_a_job_is_no_run(launch, words, reported, flink, name):
+    launched = launch(TABLES, *arguments(words)).start()
+    until(lambda: f"{name}: the program submitted no job" in launched.log(), "the failed submission")
+    until(lambda: f"{name}.py submitted no job" in launched.log(), "the missing lineage")
+    assert launched.stop() == 0
+    assert (flink.jobs(name), reported.runs()) == ([], [])
+
+
 def test_the_listener_reports_datasets_of_a_data_stream(launch, words, broker, reported):
-    launched = launch(STREAM, broker.bootstrap, words, jvm="").start()
+    launched = launch(STREAM, broker.bootstrap, words, options=("--listener",)).start()
     until(lambda: len(results(broker, words)) == 10, "the records")
     until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
     (run,) = reported.runs()
@@ -216,9 +250,7 @@ def test_a_data_stream_has_no_columns_and_says_why(launch, words, broker, report
 def test_a_program_that_fails_is_no_run_and_says_where(launch, words, reported, flink, name):
     launched = launch(TABLES + 'raise ValueError("no such word")', *arguments(words)).start()
     until(lambda: "ValueError: no such word" in launched.log(), "the program's error")
-    until(
-        lambda: "the program failed; its output is in the JobManager's log" in launched.log(), "the failed submission"
-    )
+    until(lambda: f"{name}: the program failed: ValueError: no such word" in launched.log(), "the failed submission")
     assert f"{name}.py" in launched.log()
     assert launched.stop() == 0
     assert (flink.jobs(name), reported.runs()) == ([], [])

@@ -36,7 +36,6 @@ from infra.services.flink.settings import (
     direct_memory_mib,
     enabled,
     flink_settings,
-    python_included,
     render_yaml,
 )
 from infra.settings import Settings
@@ -76,7 +75,7 @@ LISTENER_CONFIG = "openlineage.yml"
 
 _OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 _OPENED_CONCURRENCY_PACKAGES = ("util.concurrent.atomic", "util.concurrent.locks")
-_MODULE_OPTIONS = (
+MODULE_OPTIONS = (
     *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in (*_OPENED_PACKAGES, *_OPENED_CONCURRENCY_PACKAGES)),
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-exports=java.rmi/sun.rmi.registry=ALL-UNNAMED",
@@ -100,13 +99,9 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
         endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
         files=_config_files(site, settings),
-        env={
-            **_service_environment(JOBMANAGER, site),
-            **_listener_environment(JOBMANAGER, site),
-            **({"FLINK_OPT_DIR": f"{site.component(COMPONENT)}/opt"} if python_included(settings) else {}),
-        },
+        env=_service_environment(JOBMANAGER, site) | listener_environment(JOBMANAGER, site),
         secrets=SECRETS | lineage.EMITTER_SECRETS,
-        secret_files=_listener_config(JOBMANAGER, site),
+        secret_files=listener_config(JOBMANAGER, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
     return kafka_access.with_login(service, site, kafka_access.FLINK)
@@ -147,11 +142,11 @@ def _gateway(site: Site, settings: Settings) -> Service:
         files=_config_files(site, settings),
         env={
             **_service_environment(GATEWAY, site),
-            **_listener_environment(GATEWAY, site),
+            **listener_environment(GATEWAY, site),
             "FLINK_CONF_DIR": _config_folder(GATEWAY, site),
         },
         secrets=SECRETS | lineage.EMITTER_SECRETS,
-        secret_files=_listener_config(GATEWAY, site),
+        secret_files=listener_config(GATEWAY, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
     )
     return kafka_access.with_login(service, site, kafka_access.FLINK)
@@ -168,7 +163,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         main,
         heap_mib,
         arguments,
-        (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *_MODULE_OPTIONS, logging),
+        (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *MODULE_OPTIONS, logging),
         class_path=":".join((CLASS_PATH, *map(site.class_path, _OWN_COMPONENTS))),
         components=_OWN_COMPONENTS,
     )
@@ -188,17 +183,18 @@ def _config_folder(name: str, site: Site) -> str:
     return str(PurePosixPath(site.file(name, CONFIG)).parent)
 
 
-def _listener_environment(name: str, site: Site) -> dict[str, str]:
+def listener_environment(name: str, site: Site) -> dict[str, str]:
+    """Return the environment by which the JVMs of a service find `listener_config`."""
     return {"OPENLINEAGE_CONFIG": f"{site.scratch(name)}/{LISTENER_CONFIG}"}
 
 
-def _listener_config(name: str, site: Site) -> dict[str, str]:
+def listener_config(name: str, site: Site) -> dict[str, str]:
     """Return the file that adds the key to the transport of Flink's configuration."""
     url = site.address(lineage.NAME, lineage.API.name).url
     key = {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
     http = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
     transport = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, "transport": http}
-    return {_listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
+    return {listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 
 
 def _service_environment(name: str, site: Site) -> dict[str, str]:

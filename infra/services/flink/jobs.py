@@ -33,7 +33,9 @@ from infra.services.flink.settings import (
     JOBMANAGER_REST,
     PLANNER_COMPONENT,
     PYTHON_ENVIRONMENT,
+    PYTHON_FOLDER,
     TASKMANAGER,
+    TRANSPORT_COMPONENT,
     WINDOWS_COMPONENT,
     cluster_id,
     enabled,
@@ -45,7 +47,7 @@ from infra.user_files import ARGUMENTS_SUFFIX, PROGRAM_FOLDER, PROGRAM_SUFFIX
 SQL_LAUNCHER = "lineagelab_flink.launch_sql"
 JAR_LAUNCHER = "lineagelab_flink.launch_jar"
 PYTHON_LAUNCHER = "lineagelab_flink.launch_python"
-PYTHON_DESCRIBER = "lineagelab_flink.python_program"
+PYTHON_PROGRAM = "lineagelab_flink.python_program"
 """Script that `PYTHON_LAUNCHER` runs with the interpreter of PyFlink."""
 
 WINDOWS_COLUMNS = PROJECT / "jobs" / "flink" / WINDOWS_COMPONENT / "columns.json"
@@ -65,8 +67,9 @@ UNDELIVERED_EVENTS_FILE = "undelivered.json"
 
 LAUNCHER_MEMORY_MIB = 64
 SQL_LAUNCHER_MEMORY_MIB = LAUNCHER_MEMORY_MIB + PLANNER_HEAP_MIB
-PYTHON_LAUNCHER_MEMORY_MIB = SQL_LAUNCHER_MEMORY_MIB + 128
-"""Memory of a launcher, MiB; to extract lineage, that of SQL briefly runs Flink's planner, that of Python PyFlink, too.
+PYTHON_LAUNCHER_MEMORY_MIB = LAUNCHER_MEMORY_MIB + 2 * (PLANNER_HEAP_MIB + 128)
+"""Memory of a launcher, MiB; a SQL launcher briefly runs Flink's planner to extract lineage, a Python launcher the
+program with PyFlink twice at once, to submit and to describe its job.
 """
 
 STOP_SECONDS = 60
@@ -220,14 +223,16 @@ def python_service(job: PythonJob, site: Site) -> Service:
     """Return the launcher of a continuous job of a PyFlink program."""
     run, files = _python_program(job, site)
     launcher = _launcher(job.name, run, site, _python_environment(job, site), job.needs, files)
-    return replace(launcher, memory_mib=PYTHON_LAUNCHER_MEMORY_MIB)
+    listener = flink.listener_config(job.name, site)
+    return replace(launcher, memory_mib=PYTHON_LAUNCHER_MEMORY_MIB, secret_files=listener)
 
 
 def python_task(job: PythonJob, site: Site) -> Task:
     """Return the task of a PyFlink program on bounded input."""
     run, files = _python_program(job, site)
     environment = _python_environment(job, site)
-    return _task(job.name, run, site, environment, job.needs, files, PYTHON_LAUNCHER_MEMORY_MIB)
+    task = _task(job.name, run, site, environment, job.needs, files, PYTHON_LAUNCHER_MEMORY_MIB)
+    return replace(task, secret_files=flink.listener_config(job.name, site))
 
 
 def sql_task(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Task:
@@ -306,23 +311,26 @@ def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]
     """Return the program and the files of the launcher of a PyFlink program."""
     file = f"{PROGRAM_FOLDER}/{job.name}{PROGRAM_SUFFIX}"
     columns = _columns_options(job.name, site) if job.columns else ()
+    listener = ("--listener",) if job.by_listener else ()
     run = Python(
         PYTHON_LAUNCHER,
-        (*columns, site.project_file(file), *job.arguments),
-        uses=(PYTHON_DESCRIBER,),
+        (*columns, *listener, site.project_file(file), *job.arguments),
+        uses=(PYTHON_PROGRAM,),
         reads=(file,),
-        components=(COMPONENT, PLANNER_COMPONENT),
+        components=(COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT),
         java=True,
     )
     return run, {COLUMNS_FILE: job.columns} if job.columns else {}
 
 
 def _python_environment(job: PythonJob, site: Site) -> dict[str, str]:
-    gateway = {} if job.by_listener else {"FLINK_PYTHON_GATEWAY": shlex.join(_python_gateway_command(site))}
     return {
         "FLINK_PYTHON": site.python(PYTHON_ENVIRONMENT),
+        "FLINK_OPT_DIR": f"{site.component(COMPONENT)}/{PYTHON_FOLDER}",
+        "FLINK_PYTHON_GATEWAY": shlex.join(_python_gateway_command(site)),
         "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
-        **gateway,
+        # The program's JVM reports the job's datasets, unless its launcher does.
+        **flink.listener_environment(job.name, site),
     }
 
 
@@ -378,7 +386,9 @@ def _planner_command(site: Site) -> tuple[str, ...]:
 
 def _python_gateway_command(site: Site) -> tuple[str, ...]:
     """Return the command of a JVM with Flink's planner that PyFlink controls, without a main class."""
-    return _planner_jvm(site, f"{site.component(COMPONENT)}/opt/*")
+    # The transport is for OpenLineage's listener, which reports jobs where they are submitted.
+    class_path = (site.class_path(TRANSPORT_COMPONENT), f"{site.component(COMPONENT)}/{PYTHON_FOLDER}/*")
+    return (*_planner_jvm(site, *class_path), *flink.MODULE_OPTIONS)
 
 
 def _planner_jvm(site: Site, *more: str) -> tuple[str, ...]:

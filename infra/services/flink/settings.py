@@ -22,6 +22,8 @@ TRANSPORT_COMPONENT = "flink-lineage-transport"
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
 PYTHON_ENVIRONMENT = "pyflink"
+PYTHON_FOLDER = "opt"
+"""Folder of the component with Flink's Python jar."""
 
 JOBMANAGER = "flink_jobmanager"
 TASKMANAGER = "flink_taskmanager"

@@ -3,48 +3,61 @@
 
     python -m lineagelab_flink.launch_python [OPTION...] FILE.py [ARGUMENT...]
 
-The job is named after the file, and the program submits one job. It runs on the JobManager's host, where file and
-interpreter have the same paths as here; workers of Python functions use the same interpreter. `${NAME}` in arguments
+The job is named after the file, and the program submits one job, for which it does not wait. Workers of Python
+functions use the interpreter `FLINK_PYTHON`, which has the same path on the TaskManager's host. `${NAME}` in arguments
 stands for a value of the environment (`script.PLACEHOLDERS`).
 
-Column lineage comes from Flink's planner (`python_program`), or is declared in a file (`--columns`). Without
-`FLINK_PYTHON_GATEWAY` and `--columns`, OpenLineage's listener in the cluster reports what the job reads and writes, for
-the same run. For the life cycle of the job see `launch_sql`.
+Column lineage comes from Flink's planner (`python_program`), or is declared in a file (`--columns`). With `--listener`,
+OpenLineage's listener reports what the job reads and writes, for the same run, and not its columns. For the life cycle
+of the job see `launch_sql`.
 
-Environment: `FLINK_URL`, `FLINK_PYTHON` (interpreter with PyFlink of the cluster's release); optional
-`FLINK_PYTHON_GATEWAY` (`python_program`), `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`,
-`FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders. The JobManager's has `FLINK_OPT_DIR`, the folder with Flink's
-Python jar.
+Environment: `FLINK_URL`; `FLINK_PYTHON`, an interpreter with PyFlink of the cluster's release; `FLINK_OPT_DIR`, the
+folder with Flink's Python jar; `FLINK_PYTHON_GATEWAY` (`python_program`); optional `LINEAGE_URL`,
+`OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
 
 import argparse
 import hashlib
+import json
 import logging
 import os
+import subprocess
 import sys
-import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 from lineagelab_flink import launcher, python_program
 from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases
-from lineagelab_flink.errors import FlinkError, ScriptError
+from lineagelab_flink.errors import FlinkError, ScriptError, root_cause
 from lineagelab_flink.launch_jar import declared_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.script import placeholder_values, with_values
 
-DRIVER = "org.apache.flink.client.python.PythonDriver"
-EMPTY_JAR = "python-program.jar"
-"""Flink runs programs of jars only; it adds its Python jar by itself."""
-
-_FAILED = "RuntimeException: Python process exits with code"
+SUBMIT_SECONDS = 300.0
+"""Timeout of a program that submits its job, on a busy machine."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class PyFlink:
+    """How programs are run.
+
+    Attributes:
+        flink_url: of the cluster's REST API.
+        python: interpreter with PyFlink.
+        jar: Flink's Python jar, which runs Python functions in the cluster.
+    """
+
+    flink_url: str
+    python: str
+    jar: Path
 
 
 class PythonJob:
@@ -53,8 +66,7 @@ class PythonJob:
     Args:
         file: the program.
         arguments: of the program.
-        flink_url: of the REST API.
-        python: interpreter with PyFlink.
+        pyflink: how it is run.
         derives_lineage: column lineage is derived with Flink's planner, unless `columns` is given.
         columns: declaration of the job's column lineage; None for none.
         aliases: of the namespaces in that declaration.
@@ -69,8 +81,7 @@ class PythonJob:
         self,
         file: Path,
         arguments: Sequence[str],
-        flink_url: str,
-        python: str,
+        pyflink: PyFlink,
         *,
         derives_lineage: bool = True,
         columns: Path | None = None,
@@ -80,37 +91,46 @@ class PythonJob:
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         self.identity = hashlib.sha256("\0".join((content, *arguments)).encode()).hexdigest()[:16]
         self.names_datasets = derives_lineage or columns is not None
+        self._pyflink = pyflink
         self._program = [str(file.resolve()), *arguments]
-        self._flink = flink_url
-        self._python = python
         self._derives_lineage = derives_lineage
         self._columns = columns
         self._aliases = aliases or {}
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
         """Run the program, which submits its job. Raises FlinkError."""
-        body = {
-            "jobId": job_id,
-            "entryClass": DRIVER,
-            "programArgsList": ["--python", *self._program],
-            "flinkConfiguration": {
-                "pipeline.name": self.name,
-                "pipeline.global-job-parameters": parameters,
-                "python.client.executable": self._python,
-                "python.executable": self._python,
-            },
-            **({"savepointPath": restore, "claimMode": "CLAIM"} if restore else {}),
-        }
-        rest = FlinkClient(self._flink)
+        rest = FlinkClient(self._pyflink.flink_url)
         try:
-            rest.run(rest.uploaded(EMPTY_JAR) or _uploaded(rest), body)
-        except FlinkError as error:
-            if _FAILED not in str(error):
-                raise
-            message = f"{self.name}: the program failed; its output is in the JobManager's log, which says why"
-            raise type(error)(message) from error
+            own = {"$internal.pipeline.job-id": job_id, "pipeline.global-job-parameters": parameters}
+            if restore:
+                own |= {"execution.state-recovery.path": restore, "execution.state-recovery.claim-mode": "CLAIM"}
+            self._run({**rest.settings(), **_cluster_options(self._pyflink), "pipeline.name": self.name, **own})
+            if all(job.job_id != job_id for _, job in rest.jobs()):
+                raise FlinkError(f"{self.name}: the program submitted no job")
         finally:
             rest.close()
+
+    def _run(self, options: Mapping[str, str]) -> None:
+        command = [*_command(self._pyflink.python, "submit"), *self._program]
+        environment = {**os.environ, "FLINK_PYTHON_CONFIGURATION": json.dumps(options)}
+        try:
+            ended = subprocess.run(
+                command,
+                env=environment,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=SUBMIT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise FlinkError(f"{self.name}: the program did not submit its job within {SUBMIT_SECONDS:g} s") from error
+        except OSError as error:
+            raise FlinkError(f"{self.name}: cannot run {self._pyflink.python}: {error}") from error
+        for line in (ended.stdout + ended.stderr).splitlines():
+            log.info("%s: %s", self.name, line)
+        if ended.returncode:
+            raise FlinkError(f"{self.name}: the program failed: {failure_of(ended.stderr)}", ended.stderr)
 
     def describe(self) -> JobLineage:
         """Return the declared lineage, or derive it with Flink's planner. Raises FlinkError."""
@@ -119,7 +139,7 @@ class PythonJob:
         if not self._derives_lineage:
             return JobLineage(self.identity)
         try:
-            found = derive_lineage("", [self._python, python_program.__file__, *self._program])
+            found = derive_lineage("", [*_command(self._pyflink.python, "describe"), *self._program])
         except PlannerError as error:
             raise FlinkError(str(error)) from error
         if found.unknown:
@@ -127,12 +147,32 @@ class PythonJob:
         return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
 
 
-def _uploaded(rest: FlinkClient) -> str:
-    with TemporaryDirectory(prefix="launch-") as folder:
-        jar = Path(folder) / EMPTY_JAR
-        with zipfile.ZipFile(jar, "w") as content:
-            content.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n")
-        return rest.upload(jar, EMPTY_JAR)
+def failure_of(output: str) -> str:
+    """Return the cause of a failed program: of an error of Java the deepest one, else the last line of its output."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    if not lines:
+        return "it printed nothing"
+    # The first line of an error of Java follows that of PyFlink, after a colon.
+    causes = [line for line in lines if line.startswith(("Caused by: ", ": "))]
+    return root_cause(causes[-1].removeprefix(": ")) if causes else lines[-1].strip()
+
+
+def _command(python: str, mode: str) -> list[str]:
+    return [python, python_program.__file__, mode]
+
+
+def _cluster_options(pyflink: PyFlink) -> dict[str, str]:
+    """Return the options of Flink with which a program submits its job to the cluster."""
+    cluster = urlsplit(pyflink.flink_url)
+    return {
+        "execution.target": "remote",
+        "execution.attached": "false",
+        "rest.address": cluster.hostname or "",
+        "rest.port": str(cluster.port or 80),
+        "pipeline.jars": pyflink.jar.resolve().as_uri(),
+        "python.client.executable": pyflink.python,
+        "python.executable": pyflink.python,
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -150,6 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> PythonJob:
+    environment["FLINK_PYTHON_GATEWAY"]  # read by `python_program`
     values = placeholder_values(environment)
     words = [
         with_values(word, values, f"argument {number} of {given.file.name}", 1)
@@ -158,12 +199,18 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> PythonJob
     return PythonJob(
         given.file,
         words,
-        environment["FLINK_URL"],
-        environment["FLINK_PYTHON"],
-        derives_lineage=bool(environment.get("FLINK_PYTHON_GATEWAY")),
+        PyFlink(environment["FLINK_URL"], environment["FLINK_PYTHON"], _jar(Path(environment["FLINK_OPT_DIR"]))),
+        derives_lineage=not given.listener,
         columns=given.columns,
         aliases=dict(given.dataset_namespace),
     )
+
+
+def _jar(folder: Path) -> Path:
+    found = list(folder.glob("flink-python-*.jar"))
+    if len(found) != 1:
+        raise ScriptError(f"expected one flink-python-*.jar in {folder}, not {len(found)}")
+    return found[0]
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -172,6 +219,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         description="Run a PyFlink program as a Flink job, supervise it and report its lineage.",
     )
     add_columns_options(parser)
+    parser.add_argument(
+        "--listener", action="store_true", help="let OpenLineage's listener report what the job reads and writes"
+    )
     parser.add_argument("file", type=Path, help="the program")
     parser.add_argument(
         "program_arguments", metavar="arguments", nargs=argparse.REMAINDER, help="arguments of the program"

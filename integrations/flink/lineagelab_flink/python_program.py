@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Script that prints the column lineage of a PyFlink program's job: `python python_program.py FILE [ARGUMENT...]`.
+"""Script that runs a PyFlink program in a JVM of its own: `python python_program.py MODE FILE [ARGUMENT...]`.
 
-It runs the program in a JVM with Flink's planner and without a cluster, up to its first job, which
-`dev.lineagelab.flink.sql.ProgramLineage` describes, as JSON, instead of submitting it. Definitions before it take
-effect, as in the real run. What the program prints goes to standard error.
+- `submit`: the job of the program runs on a session cluster. The program does not wait for it.
+- `describe`: prints the column lineage of that job as JSON (`dev.lineagelab.flink.sql.ProgramLineage`) and does not
+  submit it. Definitions before it take effect, as in the real run.
+
+The program does not run in the JobManager, as that of a jar does: PyFlink would find the context of the program that
+the JobManager has started last, and with it another job's id. What the program prints goes to standard error.
 
 The interpreter is that of PyFlink, which has no other package of the lab: this script imports none.
 
-Environment: `FLINK_PYTHON_GATEWAY`, the command of the JVM, without main class.
+Environment: `FLINK_PYTHON_GATEWAY`, the command of the JVM without main class, with Flink's Python jar and planner on
+its class path; `FLINK_PYTHON_CONFIGURATION`, options of Flink as a JSON object, to submit.
 
 Exit codes: 1 the program failed, 3 the lineage of its job is not known, or it has none.
 """
 
+import json
 import os
 import runpy
 import shlex
@@ -46,11 +51,14 @@ class UnknownLineage(BaseException):
 
 
 def main() -> int:
-    """Describe the program that the arguments name; return the exit code."""
+    """Run the program that the arguments name; return the exit code."""
     out, sys.stdout = sys.stdout, sys.stderr
-    program, sys.argv = sys.argv[1], sys.argv[1:]
-    with tempfile.TemporaryDirectory(prefix="describe-") as scratch, _gateway(Path(scratch)):
-        _intercept_jobs()
+    mode, program, sys.argv = sys.argv[1], sys.argv[2], sys.argv[2:]
+    with tempfile.TemporaryDirectory(prefix="program-") as scratch, _gateway(Path(scratch)):
+        if mode == "submit":
+            _submit_to_cluster(json.loads(os.environ["FLINK_PYTHON_CONFIGURATION"]))
+        else:
+            _describe_jobs()
         sys.path.insert(0, str(Path(program).parent))
         try:
             runpy.run_path(program, run_name="__main__")
@@ -58,14 +66,17 @@ def main() -> int:
             traceback.print_exc()
             return PROGRAM_FAILED
         except SystemExit as ended:
-            print(f"{program} ended with exit code {ended.code} before it submitted a job", file=sys.stderr)
-            return PROGRAM_FAILED
+            if ended.code:
+                print(f"{program} ended with exit code {ended.code}", file=sys.stderr)
+                return PROGRAM_FAILED
         except Described as found:
             print(found.document, file=out, flush=True)
             return 0
         except UnknownLineage as error:
             print(error, file=sys.stderr)
             return UNKNOWN_LINEAGE
+    if mode == "submit":
+        return 0
     print(f"{program} submitted no job", file=sys.stderr)
     return UNKNOWN_LINEAGE
 
@@ -93,7 +104,24 @@ def _gateway(scratch: Path) -> Iterator[None]:
         process.wait()
 
 
-def _intercept_jobs() -> None:
+def _submit_to_cluster(options: dict[str, str]) -> None:
+    """Let the program's environments submit one job to the cluster that `options` name, and not wait for it."""
+    from pyflink.java_gateway import get_gateway
+    from pyflink.table import TableResult
+
+    jvm = get_gateway().jvm
+    # The context of `flink run`: without it, environments run their jobs in this JVM.
+    jvm.org.apache.flink.client.program.StreamContextEnvironment.setAsContext(
+        jvm.org.apache.flink.core.execution.DefaultExecutorServiceLoader(),
+        jvm.org.apache.flink.configuration.Configuration.fromMap(options),
+        jvm.Thread.currentThread().getContextClassLoader(),
+        True,  # one job
+        True,  # nothing about the job on standard output
+    )
+    TableResult.wait = lambda _result, _timeout_ms=None: None
+
+
+def _describe_jobs() -> None:
     """Let everything that submits a job describe it instead."""
     from pyflink.datastream import StreamExecutionEnvironment
     from pyflink.java_gateway import get_gateway

@@ -17,6 +17,9 @@ SAVEPOINT_SECONDS = 40.0
 """Seconds for a savepoint; less than the 60 s after which a stopping launcher is killed."""
 
 POLL_SECONDS = 0.2
+
+_HIDDEN = "******"
+"""Value of secrets in Flink's answers."""
 _NOT_FOUND = 404
 
 
@@ -94,8 +97,12 @@ class FlinkClient:
 
     def setting(self, key: str) -> str:
         """Return an option of the JobManager's configuration; empty where it is not set."""
+        return self.settings().get(key, "")
+
+    def settings(self) -> dict[str, str]:
+        """Return the options of the JobManager's configuration, without secrets."""
         entries: list[dict[str, Any]] = self._call("GET", "/jobmanager/config")
-        return next((str(entry["value"]) for entry in entries if entry["key"] == key), "")
+        return {entry["key"]: str(entry["value"]) for entry in entries if entry["value"] != _HIDDEN}
 
     def uploaded(self, name: str) -> str | None:
         """Return the id of the jar uploaded under a name; None for none."""

@@ -8,7 +8,7 @@ from infra.cli.setup import required_artifacts
 from infra.errors import SettingsError
 from infra.model import FlinkJob
 from infra.services.flink.jobs import COLUMNS_FILE, PYTHON_LAUNCHER
-from infra.services.flink.settings import JOBMANAGER, PYTHON_ENVIRONMENT
+from infra.services.flink.settings import PYTHON_ENVIRONMENT
 from infra.user_files import PROGRAM_FOLDER, ProgramFiles, UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import FakeSite
 
@@ -31,16 +31,17 @@ def test_a_service_has_a_launcher_with_the_program_and_its_arguments():
     assert launcher.run.args == (file, "--title", "all orders", "--to", "${KAFKA_BOOTSTRAP}")
     assert launcher.run.reads == ("jobs/flink/python/my_orders.py",)
     assert launcher.env["FLINK_PYTHON"] == FakeSite().python(PYTHON_ENVIRONMENT)
-    assert launcher.env["FLINK_PYTHON_GATEWAY"].endswith("/opt/*'")
+    assert launcher.env["FLINK_OPT_DIR"] in launcher.env["FLINK_PYTHON_GATEWAY"]
+    assert launcher.env["OPENLINEAGE_CONFIG"] in launcher.secret_files
     assert "topic/orders" in launcher.needs
     assert "my_orders" in [part.name for part in lab.parts if isinstance(part, FlinkJob)]
-    assert lab.service(JOBMANAGER).env["FLINK_OPT_DIR"].endswith("/opt")
 
 
 def test_a_task_runs_to_completion_and_the_listener_can_report_it():
     lab = build({"once": ProgramFiles(TASK)})
     (task,) = (task for task in lab.tasks if task.name == "once")
-    assert "FLINK_PYTHON_GATEWAY" not in task.env
+    assert task.run.args == ("--listener", FakeSite().project_file("jobs/flink/python/once.py"))
+    assert task.env["OPENLINEAGE_CONFIG"] in task.secret_files
     assert not [part for part in lab.parts if isinstance(part, FlinkJob) and part.name == "once"]
 
 
