@@ -230,6 +230,18 @@ def test_a_program_without_a_job_is_no_run(launch, words, reported, flink, name)
     assert (flink.jobs(name), reported.runs()) == ([], [])
 
 
+def test_a_bounded_program_completes(launch, words, broker, reported):
+    bounded = TABLES.replace("in_streaming_mode", "in_batch_mode").replace(
+        "'scan.startup.mode'", "'scan.bounded.mode' = 'latest-offset', 'scan.startup.mode'"
+    )
+    launched = launch(bounded + INSERTS["execute_insert"], *arguments(words)).start()
+    assert launched.wait() == 0
+    (run,) = reported.await_states("COMPLETED")
+    assert results(broker, words) == expected(range(10))
+    assert columns(reported) == COLUMNS
+    assert reported.reports(run["id"]) == (1, 1)
+
+
 def test_the_listener_reports_datasets_of_a_data_stream(launch, words, broker, reported):
     launched = launch(STREAM, broker.bootstrap, words, options=("--listener",)).start()
     until(lambda: len(results(broker, words)) == 10, "the records")

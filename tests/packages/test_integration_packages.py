@@ -118,7 +118,7 @@ def test_spark_launcher_reports_a_failed_application(spark_environment):
         assert service.taken[-1]["job"]["namespace"] == "default"
 
 
-@pytest.mark.parametrize("command", ["lineagelab-flink-sql", "lineagelab-flink-jar"])
+@pytest.mark.parametrize("command", ["lineagelab-flink-sql", "lineagelab-flink-jar", "lineagelab-flink-python"])
 def test_flink_runners_print_their_usage(flink_environment, command):
     done = flink_environment.run(command, "--help")
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runner of Flink SQL files and jars that supervises the job and reports its lineage."""
+"""Runner of Flink SQL files, jars and PyFlink programs that supervises the job and reports its lineage."""

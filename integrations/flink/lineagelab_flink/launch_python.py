@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PyFlink:
-    """How programs are run.
+    """Installation of PyFlink, and the cluster of its programs.
 
     Attributes:
         flink_url: of the cluster's REST API.
