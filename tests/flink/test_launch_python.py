@@ -215,6 +215,17 @@ def test_programs_that_start_together_stay_apart(launch, broker, flink, tmp_path
         assert launched.stop() == 0
 
 
+def test_python_functions_import_modules(launch, words, broker, tmp_path):
+    helpers = tmp_path / "helpers.py"
+    helpers.write_text('def together(one, other):\n    return f"{one}-{other}"\n')
+    program = TABLES.replace("import argparse\n", "import argparse\n\nimport helpers\n").replace(
+        'return f"{one}-{other}"', "return helpers.together(one, other)"
+    )
+    launched = launch(program + INSERTS["sql"], *arguments(words), options=("--module", str(helpers))).start()
+    until(lambda: results(broker, words) == expected(range(10)), "the results")
+    assert launched.stop() == 0
+
+
 def test_a_program_that_waits_for_its_job_is_supervised(launch, words, broker, reported):
     launched = launch(TABLES + f"{INSERTS['execute_insert']}.wait()", *arguments(words)).start()
     until(lambda: results(broker, words) == expected(range(10)), "the results")

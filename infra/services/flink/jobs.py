@@ -124,6 +124,7 @@ class PythonJob:
         arguments: of the program.
         columns: text of the declared lineage; empty for none.
         by_listener: OpenLineage's listener reports what the job reads and writes, and nothing its columns.
+        modules: paths in the checkout of files that the program may import.
         continuous, needs: as of `SqlJob`.
     """
 
@@ -131,6 +132,7 @@ class PythonJob:
     arguments: tuple[str, ...]
     columns: str
     by_listener: bool
+    modules: tuple[str, ...]
     continuous: bool
     needs: tuple[str, ...] = ()
 
@@ -312,11 +314,12 @@ def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]
     file = f"{PROGRAM_FOLDER}/{job.name}{PROGRAM_SUFFIX}"
     columns = _columns_options(job.name, site) if job.columns else ()
     listener = ("--listener",) if job.by_listener else ()
+    modules = (word for path in job.modules for word in ("--module", site.project_file(path)))
     run = Python(
         PYTHON_LAUNCHER,
-        (*columns, *listener, site.project_file(file), *job.arguments),
+        (*columns, *listener, *modules, site.project_file(file), *job.arguments),
         uses=(PYTHON_PROGRAM,),
-        reads=(file,),
+        reads=(file, *job.modules),
         components=(COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT),
         java=True,
     )

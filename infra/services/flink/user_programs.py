@@ -7,11 +7,12 @@
     # lineage: planner                      optional: planner or listener (`lineagelab_flink.launch_python`)
 
 `NAME.columns.json`, if there is one, declares the job's column lineage (`lineagelab_flink.declared_columns`). A file
-without header (`infra.services.job_header`) is an ordinary module.
+without header (`infra.services.job_header`) is a module that all programs may import.
 """
 
 import shlex
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from infra.model import Part
 from infra.services.definition import Draft
@@ -34,7 +35,7 @@ def python_jobs(
     """Parse the headers of programs.
 
     Args:
-        files: file name without suffix -> the program's files. Those without a header are ignored.
+        files: file name without suffix -> the program's files. Those without a header are modules.
         taken: names of services and tasks of the lab.
         parts: keys that a job can list in `needs`.
 
@@ -42,8 +43,11 @@ def python_jobs(
         UserFileError: a file is invalid; the message names the file and, if applicable, the line.
     """
     headers = {name: _FORMAT.read(f"{name}{PROGRAM_SUFFIX}", files[name].text) for name in sorted(files)}
+    modules = tuple(f"{PROGRAM_FOLDER}/{name}{PROGRAM_SUFFIX}" for name, header in headers.items() if header is None)
     return tuple(
-        _job(name, header, files[name], taken, parts) for name, header in headers.items() if header is not None
+        replace(_job(name, header, files[name], taken, parts), modules=modules)
+        for name, header in headers.items()
+        if header is not None
     )
 
 
@@ -59,6 +63,7 @@ def _job(
         arguments=_words(file, header.get("arguments")),
         columns=files.columns,
         by_listener=reporter == "listener",
+        modules=(),
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
     )

@@ -70,9 +70,10 @@ class PythonJob:
         derives_lineage: column lineage is derived with Flink's planner, unless `columns` is given.
         columns: declaration of the job's column lineage; None for none.
         aliases: of the namespaces in that declaration.
+        modules: files that the program and its Python functions import.
 
     Raises:
-        OSError: the file cannot be read.
+        OSError: a file cannot be read.
     """
 
     job_type = "JOB"
@@ -83,16 +84,18 @@ class PythonJob:
         arguments: Sequence[str],
         pyflink: PyFlink,
         *,
+        modules: Sequence[Path] = (),
         derives_lineage: bool = True,
         columns: Path | None = None,
         aliases: Aliases | None = None,
     ) -> None:
         self.name = file.stem
-        content = hashlib.sha256(file.read_bytes()).hexdigest()
-        self.identity = hashlib.sha256("\0".join((content, *arguments)).encode()).hexdigest()[:16]
+        contents = (hashlib.sha256(path.read_bytes()).hexdigest() for path in (file, *modules))
+        self.identity = hashlib.sha256("\0".join((*contents, *arguments)).encode()).hexdigest()[:16]
         self.names_datasets = derives_lineage or columns is not None
         self._pyflink = pyflink
         self._program = [str(file.resolve()), *arguments]
+        self._modules = modules
         self._derives_lineage = derives_lineage
         self._columns = columns
         self._aliases = aliases or {}
@@ -102,6 +105,8 @@ class PythonJob:
         rest = FlinkClient(self._pyflink.flink_url)
         try:
             own = {"$internal.pipeline.job-id": job_id, "pipeline.global-job-parameters": parameters}
+            if self._modules:
+                own["python.files"] = ",".join(str(path.resolve()) for path in self._modules)
             if restore:
                 own |= {"execution.state-recovery.path": restore, "execution.state-recovery.claim-mode": "CLAIM"}
             self._run({**rest.settings(), **_cluster_options(self._pyflink), "pipeline.name": self.name, **own})
@@ -203,6 +208,7 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> PythonJob
         derives_lineage=not given.listener,
         columns=given.columns,
         aliases=dict(given.dataset_namespace),
+        modules=given.module,
     )
 
 
@@ -221,6 +227,14 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_columns_options(parser)
     parser.add_argument(
         "--listener", action="store_true", help="let OpenLineage's listener report what the job reads and writes"
+    )
+    parser.add_argument(
+        "--module",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="file in the program's folder that it imports; can be repeated",
     )
     parser.add_argument("file", type=Path, help="the program")
     parser.add_argument(

@@ -34,7 +34,11 @@ def test_a_changed_program_or_argument_changes_the_definition(program):
     assert job(program, "--a", "b").identity == first
     assert job(program, "--a b").identity != first
     program.write_text("print(1)")
-    assert job(program, "--a", "b").identity != first
+    changed = job(program, "--a", "b").identity
+    assert changed != first
+    module = program.with_name("helpers.py")
+    module.write_text("")
+    assert job(program, "--a", "b", modules=[module]).identity != changed
 
 
 def test_declared_column_lineage_is_reported(program):

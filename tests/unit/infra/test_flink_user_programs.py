@@ -51,8 +51,12 @@ def test_declared_columns_are_passed():
     assert task.run.args[:2] == ("--columns", FakeSite().file("once", COLUMNS_FILE))
 
 
-def test_modules_without_header_are_no_jobs():
-    assert "helpers" not in [task.name for task in build({"helpers": ProgramFiles("import sys\n")}).tasks]
+def test_files_without_header_are_modules_of_all_programs():
+    lab = build({"helpers": ProgramFiles("import sys\n"), "once": ProgramFiles(TASK)})
+    assert "helpers" not in [task.name for task in lab.tasks]
+    (task,) = (task for task in lab.tasks if task.name == "once")
+    assert task.run.args[1:3] == ("--module", FakeSite().project_file("jobs/flink/python/helpers.py"))
+    assert task.run.reads == ("jobs/flink/python/once.py", "jobs/flink/python/helpers.py")
 
 
 def test_without_flink_there_are_no_jobs_of_programs():
