@@ -137,7 +137,12 @@ class FlinkCluster:
             ),
             *MODULE_OPTIONS,
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
-            *("-cp", f"{home}/lib/*:{home}/planner/*:{guard}/lib/*:{transport}/lib/*", _MAIN[name], *arguments),
+            *(
+                "-cp",
+                f"{home}/lib/*:{home}/planner/*:{home}/opt/*:{guard}/lib/*:{transport}/lib/*",
+                _MAIN[name],
+                *arguments,
+            ),
         ]
         environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
         with (self.root / f"{name}.log").open("ab") as log:

@@ -114,8 +114,7 @@ def launch(tmp_path, launcher, interpreter, jvm, name):
     def make(text, *arguments, options=(), another=None, **more):
         file = tmp_path / f"{another or name}.py"
         file.write_text(text)
-        folder = str(Artifacts.open().component(COMPONENT) / "opt")
-        environment = {"FLINK_PYTHON": interpreter, "FLINK_PYTHON_GATEWAY": jvm, "FLINK_OPT_DIR": folder, **more}
+        environment = {"FLINK_PYTHON": interpreter, "FLINK_PYTHON_GATEWAY": jvm, **more}
         return launcher("lineagelab_flink.launch_python", *options, str(file), *arguments, **environment)
 
     return make
@@ -222,6 +221,14 @@ def test_python_functions_import_modules(launch, words, broker, tmp_path):
         'return f"{one}-{other}"', "return helpers.together(one, other)"
     )
     launched = launch(program + INSERTS["sql"], *arguments(words), options=("--module", str(helpers))).start()
+    until(lambda: results(broker, words) == expected(range(10)), "the results")
+    assert launched.stop() == 0
+
+
+def test_a_program_brings_jars_of_its_own(launch, words, broker):
+    jar = next((Artifacts.open().component(TRANSPORT_COMPONENT) / "lib").glob("*.jar")).as_uri()
+    program = TABLES + f'session.get_config().set("pipeline.jars", "{jar}")\n' + INSERTS["execute_insert"]
+    launched = launch(program, *arguments(words)).start()
     until(lambda: results(broker, words) == expected(range(10)), "the results")
     assert launched.stop() == 0
 

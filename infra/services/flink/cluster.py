@@ -25,6 +25,7 @@ from infra.services.flink.settings import (
     JOBMANAGER_RPC,
     METRICS_PORT,
     PLANNER_COMPONENT,
+    PYTHON_FOLDER,
     TASKMANAGER,
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
@@ -36,6 +37,7 @@ from infra.services.flink.settings import (
     direct_memory_mib,
     enabled,
     flink_settings,
+    python_included,
     render_yaml,
 )
 from infra.settings import Settings
@@ -60,6 +62,9 @@ NON_HEAP_MIB = 160
 """Memory of such a JVM outside of its heap, MiB; mostly metaspace."""
 
 CLASS_PATH = "lib/*:planner/*"
+
+PYTHON_WORKER_MIB = 256
+"""Memory of the processes in which Python functions of a job run, MiB."""
 
 _OWN_COMPONENTS = (GUARD_COMPONENT, TRANSPORT_COMPONENT)
 """Components of the project on the class path; also on that of the TaskManager, which has no REST server: one image."""
@@ -124,7 +129,9 @@ def _taskmanager(site: Site, settings: Settings) -> Service:
         replicas=settings.section(FlinkSettings).flink_taskmanagers,
         env=_service_environment(TASKMANAGER, site),
         secrets=SECRETS,
-        memory_mib=settings.section(FlinkSettings).flink_heap_mib + direct + NON_HEAP_MIB,
+        memory_mib=settings.section(FlinkSettings).flink_heap_mib
+        + (direct + NON_HEAP_MIB)
+        + (PYTHON_WORKER_MIB if python_included(settings) else 0),
     )
     return kafka_access.with_login(service, site, kafka_access.FLINK)
 
@@ -157,6 +164,8 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
     arguments: tuple[str, ...] = () if name == GATEWAY else ("--configDir", _config_folder(name, site))
     if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
+    # For all jobs, and not shipped with each: programs that set `pipeline.jars` would replace it.
+    python = (f"{PYTHON_FOLDER}/*",) if python_included(settings) else ()
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
     return Java(
         COMPONENT,
@@ -164,7 +173,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         heap_mib,
         arguments,
         (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *MODULE_OPTIONS, logging),
-        class_path=":".join((CLASS_PATH, *map(site.class_path, _OWN_COMPONENTS))),
+        class_path=":".join((CLASS_PATH, *python, *map(site.class_path, _OWN_COMPONENTS))),
         components=_OWN_COMPONENTS,
     )
 

@@ -329,7 +329,6 @@ def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]
 def _python_environment(job: PythonJob, site: Site) -> dict[str, str]:
     return {
         "FLINK_PYTHON": site.python(PYTHON_ENVIRONMENT),
-        "FLINK_OPT_DIR": f"{site.component(COMPONENT)}/{PYTHON_FOLDER}",
         "FLINK_PYTHON_GATEWAY": shlex.join(_python_gateway_command(site)),
         "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
         # The program's JVM reports the job's datasets, unless its launcher does.

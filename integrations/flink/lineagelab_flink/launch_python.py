@@ -4,16 +4,16 @@
     python -m lineagelab_flink.launch_python [OPTION...] FILE.py [ARGUMENT...]
 
 The job is named after the file, and the program submits one job, for which it does not wait. Workers of Python
-functions use the interpreter `FLINK_PYTHON`, which has the same path on the TaskManager's host. `${NAME}` in arguments
-stands for a value of the environment (`script.PLACEHOLDERS`).
+functions use the interpreter `FLINK_PYTHON`, which has the same path on the TaskManager's host. Flink's Python jar is
+on the class path of the cluster. `${NAME}` in arguments stands for a value of the environment (`script.PLACEHOLDERS`).
 
 Column lineage comes from Flink's planner (`python_program`), or is declared in a file (`--columns`). With `--listener`,
 OpenLineage's listener reports what the job reads and writes, for the same run, and not its columns. For the life cycle
 of the job see `launch_sql`.
 
-Environment: `FLINK_URL`; `FLINK_PYTHON`, an interpreter with PyFlink of the cluster's release; `FLINK_OPT_DIR`, the
-folder with Flink's Python jar; `FLINK_PYTHON_GATEWAY` (`python_program`); optional `LINEAGE_URL`,
-`OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
+Environment: `FLINK_URL`; `FLINK_PYTHON`, an interpreter with PyFlink of the cluster's release; `FLINK_PYTHON_GATEWAY`
+(`python_program`); optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`,
+`FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
 
 import argparse
@@ -52,12 +52,10 @@ class PyFlink:
     Attributes:
         flink_url: of the cluster's REST API.
         python: interpreter with PyFlink.
-        jar: Flink's Python jar, which runs Python functions in the cluster.
     """
 
     flink_url: str
     python: str
-    jar: Path
 
 
 class PythonJob:
@@ -174,7 +172,6 @@ def _cluster_options(pyflink: PyFlink) -> dict[str, str]:
         "execution.attached": "false",
         "rest.address": cluster.hostname or "",
         "rest.port": str(cluster.port or 80),
-        "pipeline.jars": pyflink.jar.resolve().as_uri(),
         "python.client.executable": pyflink.python,
         "python.executable": pyflink.python,
     }
@@ -204,19 +201,12 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> PythonJob
     return PythonJob(
         given.file,
         words,
-        PyFlink(environment["FLINK_URL"], environment["FLINK_PYTHON"], _jar(Path(environment["FLINK_OPT_DIR"]))),
+        PyFlink(environment["FLINK_URL"], environment["FLINK_PYTHON"]),
         derives_lineage=not given.listener,
         columns=given.columns,
         aliases=dict(given.dataset_namespace),
         modules=given.module,
     )
-
-
-def _jar(folder: Path) -> Path:
-    found = list(folder.glob("flink-python-*.jar"))
-    if len(found) != 1:
-        raise ScriptError(f"expected one flink-python-*.jar in {folder}, not {len(found)}")
-    return found[0]
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -8,24 +8,21 @@ from lineagelab_flink import launch_python
 from lineagelab_flink.errors import FlinkError
 from lineagelab_flink.launch_python import PyFlink, PythonJob, failure_of, main
 
-JAR = "flink-python-0.jar"
-
 
 @pytest.fixture
 def program(tmp_path):
     path = tmp_path / "orders.py"
     path.write_text("print()")
-    (tmp_path / JAR).touch()
     return path
 
 
 def job(program, *arguments, python="/nowhere/python", **options):
-    pyflink = PyFlink("http://127.0.0.1:1", python, program.with_name(JAR))
+    pyflink = PyFlink("http://127.0.0.1:1", python)
     return PythonJob(program, arguments, pyflink, **options)
 
 
-def environment(program, **more):
-    given = {"FLINK_URL": "http://x", "FLINK_PYTHON": "python", "FLINK_OPT_DIR": str(program.parent)}
+def environment(**more):
+    given = {"FLINK_URL": "http://x", "FLINK_PYTHON": "python"}
     return {**given, "FLINK_PYTHON_GATEWAY": "java", **more}
 
 
@@ -79,23 +76,22 @@ def test_the_cause_of_a_failure_is_the_deepest(output, cause):
     [
         ({"FLINK_PYTHON": None}, "orders.py: environment variable FLINK_PYTHON is not set"),
         ({"FLINK_PYTHON_GATEWAY": None}, "orders.py: environment variable FLINK_PYTHON_GATEWAY is not set"),
-        ({"FLINK_OPT_DIR": "/nowhere"}, "orders.py: expected one flink-python-*.jar in /nowhere, not 0"),
     ],
 )
 def test_a_missing_setting_is_reported(monkeypatch, capsys, program, changes, message):
-    given = {name: value for name, value in environment(program, **changes).items() if value is not None}
+    given = {name: value for name, value in environment(**changes).items() if value is not None}
     monkeypatch.setattr(launch_python.os, "environ", given)
     assert main([str(program)]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_an_unknown_placeholder_is_reported(monkeypatch, capsys, program):
-    monkeypatch.setattr(launch_python.os, "environ", environment(program))
+    monkeypatch.setattr(launch_python.os, "environ", environment())
     assert main([str(program), "--to", "${KAFKA_BOTSTRAP}"]) == 2
     assert "argument 2 of orders.py, line 1: unknown placeholder" in capsys.readouterr().err
 
 
 def test_a_missing_program_is_reported(monkeypatch, capsys, program):
-    monkeypatch.setattr(launch_python.os, "environ", environment(program))
+    monkeypatch.setattr(launch_python.os, "environ", environment())
     assert main([str(program.with_name("other.py"))]) == 2
     assert "other.py: [Errno 2] No such file or directory" in capsys.readouterr().err

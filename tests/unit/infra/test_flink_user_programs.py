@@ -8,7 +8,7 @@ from infra.cli.setup import required_artifacts
 from infra.errors import SettingsError
 from infra.model import FlinkJob
 from infra.services.flink.jobs import COLUMNS_FILE, PYTHON_LAUNCHER
-from infra.services.flink.settings import PYTHON_ENVIRONMENT
+from infra.services.flink.settings import JOBMANAGER, PYTHON_ENVIRONMENT, TASKMANAGER
 from infra.user_files import PROGRAM_FOLDER, ProgramFiles, UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import FakeSite
 
@@ -31,10 +31,18 @@ def test_a_service_has_a_launcher_with_the_program_and_its_arguments():
     assert launcher.run.args == (file, "--title", "all orders", "--to", "${KAFKA_BOOTSTRAP}")
     assert launcher.run.reads == ("jobs/flink/python/my_orders.py",)
     assert launcher.env["FLINK_PYTHON"] == FakeSite().python(PYTHON_ENVIRONMENT)
-    assert launcher.env["FLINK_OPT_DIR"] in launcher.env["FLINK_PYTHON_GATEWAY"]
+    assert "/opt/*" in launcher.env["FLINK_PYTHON_GATEWAY"]
     assert launcher.env["OPENLINEAGE_CONFIG"] in launcher.secret_files
     assert "topic/orders" in launcher.needs
     assert "my_orders" in [part.name for part in lab.parts if isinstance(part, FlinkJob)]
+
+
+def test_the_cluster_has_flinks_python_jar():
+    with_python, without = build({}), build({}, flink_python=False)
+    for name in (JOBMANAGER, TASKMANAGER):
+        assert "opt/*" in with_python.service(name).run.class_path.split(":")
+        assert "opt/*" not in without.service(name).run.class_path.split(":")
+    assert with_python.service(TASKMANAGER).memory_mib > without.service(TASKMANAGER).memory_mib
 
 
 def test_a_task_runs_to_completion_and_the_listener_can_report_it():
