@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Life cycle and lineage of a jar job on a real cluster: savepoint, restart, and loss of the JobManager."""
 
+import json
+import subprocess
+
 import httpx
 import pytest
 
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA_NAMESPACE, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
-from infra.services.flink.jobs import WINDOWS_COLUMNS, WINDOWS_COMPONENT
+from infra.services.flink.jobs import JAR_PLANNER_MAIN, PLANNER_MAIN, WINDOWS_COLUMNS, WINDOWS_COMPONENT
+from infra.services.flink.settings import COMPONENT
 from infra.toolchain import Artifacts
 from tests.flink.flink_cluster import JOBMANAGER
 from tests.flink.launched import ReportedLineage, until
@@ -118,6 +122,64 @@ def test_the_datasets_of_a_jar_without_declared_columns_come_from_the_listener(u
     (start,) = (event for event in reported.events(run["id"]) if event["eventType"] == "START")
     assert start not in reported.launcher_events(run["id"])
     assert [one["name"] for one in (*start["inputs"], *start["outputs"])] == list(UNDECLARED_TOPICS)
+
+
+TABLE_PROGRAM = """
+import org.apache.flink.table.api.*;
+import org.apache.flink.table.functions.ScalarFunction;
+import static org.apache.flink.table.api.Expressions.*;
+
+public class Program {
+  public static class Shout extends ScalarFunction {
+    public String eval(String text) { return text + "!"; }
+  }
+
+  public static void main(String[] arguments) {
+    TableEnvironment session = TableEnvironment.create(EnvironmentSettings.inStreamingMode());
+    String kafka = "'connector' = 'kafka', 'properties.bootstrap.servers' = '" + arguments[0] + "', 'format' = 'json'";
+    session.executeSql("CREATE TEMPORARY TABLE words (id BIGINT, word STRING) WITH (" + kafka
+        + ", 'topic' = '" + arguments[1] + "', 'scan.startup.mode' = 'earliest-offset')");
+    session.executeSql("CREATE TEMPORARY TABLE loud (id BIGINT, text STRING) WITH (" + kafka
+        + ", 'topic' = '" + arguments[1] + "_out')");
+    session.from("words").filter($("id").isGreater(0))
+        .select($("id"), call(new Shout(), $("word"))).executeInsert("loud");
+  }
+}
+"""
+
+
+@pytest.fixture
+def table_jar(tmp_path):
+    """Jar of a program of the Table API."""
+    source, classes, jar = tmp_path / "Program.java", tmp_path / "classes", tmp_path / "program.jar"
+    source.write_text(TABLE_PROGRAM)
+    libraries = Artifacts.open().component(COMPONENT) / "lib" / "*"
+    packed = ("jar", "--create", "--file", str(jar), "--main-class", "Program", "-C", str(classes), ".")
+    for command in (("javac", "-cp", str(libraries), "-d", str(classes), str(source)), packed):
+        subprocess.run(command, check=True)
+    return jar
+
+
+def kinds(sources):
+    return [(source["field"], source["transformations"][0]["subtype"]) for source in sources]
+
+
+def test_the_planner_derives_columns_of_a_jar(launcher, broker, planner, table_jar, reported, name):
+    broker.topic(name, f"{name}_out")
+    broker.produce(name, [json.dumps({"id": number, "word": f"w{number}"}).encode() for number in range(3)])
+    command = planner.replace(PLANNER_MAIN, JAR_PLANNER_MAIN)
+    environment = {"FLINK_JOB_JAR": str(table_jar), "FLINK_JAR_LINEAGE": command}
+    launched = launcher("lineagelab_flink.launch_jar", name, broker.bootstrap, name, **environment).start()
+    loud = [{"id": 1, "text": "w1!"}, {"id": 2, "text": "w2!"}]
+    until(lambda: [json.loads(value) for value in broker.values(f"{name}_out")] == loud, "the results")
+    (run,) = until(lambda: reported.states() == ["RUNNING"] and reported.runs(), "the run to be reported")
+    assert launched.stop() == 0
+    reported.await_states("ABORTED")
+    facet = reported.launcher_events(run["id"])[-1]["outputs"][0]["facets"]["columnLineage"]
+    columns = {column: kinds(field["inputFields"]) for column, field in facet["fields"].items()}
+    assert columns == {"id": [("id", "IDENTITY")], "text": [("word", "TRANSFORMATION")]}
+    assert kinds(facet["dataset"]) == [("id", "FILTER")]
+    assert reported.reports(run["id"]) == (1, 1)
 
 
 def test_a_jar_that_names_its_job_otherwise_is_told_so(launcher, broker, tmp_path, flink):

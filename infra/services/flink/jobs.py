@@ -58,6 +58,7 @@ DATASET_NAMESPACES = {"kafka": KAFKA_NAMESPACE, "lake": WAREHOUSE_NAMESPACE, "ar
 """Alias in the declaration -> namespace."""
 
 PLANNER_MAIN = "dev.lineagelab.flink.sql.Main"
+JAR_PLANNER_MAIN = "dev.lineagelab.flink.sql.JarMain"
 
 PLANNER_HEAP_MIB = 256
 
@@ -103,6 +104,7 @@ class JarJob:
         arguments: text of the argument file.
         columns: text of the declared lineage; empty for none.
         main_class: empty for the one that the jar's manifest names.
+        by_planner: Flink's planner derives the columns of its job.
         continuous, needs: as of `SqlJob`.
     """
 
@@ -111,6 +113,7 @@ class JarJob:
     arguments: str
     columns: str
     main_class: str
+    by_planner: bool
     continuous: bool
     needs: tuple[str, ...] = ()
 
@@ -212,13 +215,14 @@ def sql_service(job: SqlJob, site: Site, prelude: Mapping[str, str]) -> Service:
 def jar_service(job: JarJob, site: Site) -> Service:
     """Return the launcher of a continuous job of a user's jar."""
     run, files = _jar_program(job, site)
-    return _launcher(job.name, run, site, _jar_environment(job, site), job.needs, files)
+    launcher = _launcher(job.name, run, site, _jar_environment(job, site), job.needs, files)
+    return replace(launcher, memory_mib=_jar_launcher_memory_mib(job))
 
 
 def jar_task(job: JarJob, site: Site) -> Task:
     """Return the task of a user's jar on bounded input."""
     run, files = _jar_program(job, site)
-    return _task(job.name, run, site, _jar_environment(job, site), job.needs, files, LAUNCHER_MEMORY_MIB)
+    return _task(job.name, run, site, _jar_environment(job, site), job.needs, files, _jar_launcher_memory_mib(job))
 
 
 def python_service(job: PythonJob, site: Site) -> Service:
@@ -299,12 +303,19 @@ def _jar_program(job: JarJob, site: Site) -> tuple[Python, dict[str, str]]:
         job.name,
     )
     files = {arguments_file: job.arguments, **({COLUMNS_FILE: job.columns} if job.columns else {})}
-    return Python(JAR_LAUNCHER, arguments, reads=(job.jar,)), files
+    components = (COMPONENT, PLANNER_COMPONENT) if job.by_planner else ()
+    return Python(JAR_LAUNCHER, arguments, reads=(job.jar,), components=components, java=job.by_planner), files
+
+
+def _jar_launcher_memory_mib(job: JarJob) -> int:
+    return SQL_LAUNCHER_MEMORY_MIB if job.by_planner else LAUNCHER_MEMORY_MIB
 
 
 def _jar_environment(job: JarJob, site: Site) -> dict[str, str]:
+    command = (*_planner_jvm(site), *flink.MODULE_OPTIONS, JAR_PLANNER_MAIN)
     return {
         "FLINK_JOB_JAR": site.project_file(job.jar),
+        **({"FLINK_JAR_LINEAGE": shlex.join(command)} if job.by_planner else {}),
         "ICEBERG_CATALOG_URL": site.address(iceberg_catalog.NAME, iceberg_catalog.REST.name).url,
     }
 

@@ -4,6 +4,7 @@
     # lab: service                        continuous job; or task: runs to completion on bounded input
     # needs: topic/orders, ...            optional: keys of parts that must exist first
     # main: com.example.Orders            optional: main class, if the jar's manifest names none
+    # lineage: listener                   optional: listener, or planner for a job of the Table API
     --bootstrap ${KAFKA_BOOTSTRAP}        arguments of the main class (`lineagelab_flink.program_arguments`)
 
 `NAME.columns.json`, if there is one, declares the job's column lineage (`lineagelab_flink.declared_columns`).
@@ -22,8 +23,9 @@ from infra.services.job_header import HeaderFormat
 from infra.user_files import ARGUMENTS_SUFFIX, COLUMNS_SUFFIX, JAR_FOLDER, JAR_SUFFIX, JarFiles, UserFileError
 
 KINDS = ("service", "task")
+REPORTERS = ("listener", "planner")
 
-_FORMAT = HeaderFormat(JAR_FOLDER, "#", ("lab", "needs", "main"), UserFileError)
+_FORMAT = HeaderFormat(JAR_FOLDER, "#", ("lab", "needs", "main", "lineage"), UserFileError)
 
 
 def jar_jobs(files: Mapping[str, JarFiles], taken: Collection[str], parts: Collection[str]) -> tuple[JarJob, ...]:
@@ -56,6 +58,7 @@ def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[s
         arguments=files.arguments,
         columns=files.columns,
         main_class=main.value if main else "",
+        by_planner="lineage" in header and _FORMAT.choice(file, header, "lineage", REPORTERS) == "planner",
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
     )

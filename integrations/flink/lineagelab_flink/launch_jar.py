@@ -3,21 +3,27 @@
 
 The jar's manifest names its main class, unless `--main` does. `--arguments` names a file with further arguments of that
 class (`program_arguments`). `--columns` names the file in which the job declares its datasets and their
-columns (`declared_columns`). Without it, OpenLineage's listener in the cluster reports what the job reads and writes,
-for the same run. For the life cycle of the job see `launch_sql`.
+columns (`declared_columns`). Without it, `FLINK_JAR_LINEAGE` derives them for a job of the Table API: it runs the main
+class once more, without a cluster, up to its job. Without both, OpenLineage's listener in the cluster reports what the
+job reads and writes, for the same run. For the life cycle of the job see `launch_sql`.
 
-Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
-`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
+Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `FLINK_JAR_LINEAGE` (command of
+`dev.lineagelab.flink.sql.JarMain`), `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`,
+`FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
 
 import argparse
 import hashlib
+import logging
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lineagelab_flink import launcher
+from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
 from lineagelab_flink.errors import FlinkError, ScriptError
@@ -26,6 +32,8 @@ from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.program_arguments import program_arguments
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.script import placeholder_values
+
+log = logging.getLogger(__name__)
 
 
 class JarJob:
@@ -39,6 +47,7 @@ class JarJob:
         columns: declaration of the job's column lineage; None for none.
         aliases: of the namespaces in that declaration.
         main_class: empty for the one that the jar's manifest names.
+        lineage_command: command that derives column lineage, unless `columns` is given; empty for none.
 
     Raises:
         OSError: the jar cannot be read.
@@ -55,12 +64,13 @@ class JarJob:
         columns: Path | None = None,
         aliases: Aliases | None = None,
         main_class: str = "",
+        lineage_command: Sequence[str] = (),
     ) -> None:
         content = hashlib.sha256(jar.read_bytes()).hexdigest()[:16]
         self.name = name
         definition = (content, *((main_class,) if main_class else ()), *arguments)
         self.identity = hashlib.sha256("\0".join(definition).encode()).hexdigest()[:16]
-        self.names_datasets = columns is not None
+        self.names_datasets = columns is not None or bool(lineage_command)
         self._jar = jar
         self._uploaded_as = f"{name}-{content}.jar"
         self._arguments = list(arguments)
@@ -68,6 +78,7 @@ class JarJob:
         self._columns = columns
         self._aliases = aliases or {}
         self._main_class = main_class
+        self._lineage_command = lineage_command
 
     def submit(self, job_id: str, restore: str, parameters: str) -> None:
         """Upload the jar unless the cluster has it, and run it. Raises FlinkError."""
@@ -86,10 +97,14 @@ class JarJob:
             rest.close()
 
     def describe(self) -> JobLineage:
-        """Return the declared lineage. Raises FlinkError where the declaration is invalid."""
-        if self._columns is None:
+        """Return the declared lineage, or derive it with Flink's planner. Raises FlinkError."""
+        if self._columns is not None:
+            return declared_lineage(self.identity, self._columns, self._aliases)
+        if not self._lineage_command:
             return JobLineage(self.identity)
-        return declared_lineage(self.identity, self._columns, self._aliases)
+        with TemporaryDirectory(prefix="describe-") as scratch:
+            program = (scratch, str(self._jar), self._main_class, *self._arguments)
+            return derived_lineage(self.name, self.identity, (*self._lineage_command, *program))
 
 
 def declared_lineage(identity: str, columns: Path, aliases: Aliases) -> JobLineage:
@@ -98,6 +113,17 @@ def declared_lineage(identity: str, columns: Path, aliases: Aliases) -> JobLinea
         found = declaration(columns, aliases)
     except DeclarationError as error:
         raise FlinkError(str(error)) from error
+    return JobLineage(identity, found.inputs, found.outputs, found.job_facets)
+
+
+def derived_lineage(name: str, identity: str, command: Sequence[str]) -> JobLineage:
+    """Return the lineage of the job with an identity that a command prints. Raises FlinkError."""
+    try:
+        found = derive_lineage("", command)
+    except PlannerError as error:
+        raise FlinkError(str(error)) from error
+    if found.unknown:
+        log.warning("the lineage of %s is incomplete: %s", name, "; ".join(found.unknown))
     return JobLineage(identity, found.inputs, found.outputs, found.job_facets)
 
 
@@ -131,6 +157,7 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> JarJob:
         given.columns,
         dict(given.dataset_namespace),
         given.main,
+        shlex.split(environment.get("FLINK_JAR_LINEAGE", "")),
     )
 
 

@@ -29,11 +29,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lineagelab_flink import launcher, python_program
-from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases
 from lineagelab_flink.errors import FlinkError, ScriptError, root_cause
-from lineagelab_flink.launch_jar import declared_lineage
+from lineagelab_flink.launch_jar import declared_lineage, derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient
@@ -141,13 +140,8 @@ class PythonJob:
             return declared_lineage(self.identity, self._columns, self._aliases)
         if not self._derives_lineage:
             return JobLineage(self.identity)
-        try:
-            found = derive_lineage("", [*_command(self._pyflink.python, "describe"), *self._program])
-        except PlannerError as error:
-            raise FlinkError(str(error)) from error
-        if found.unknown:
-            log.warning("the lineage of %s is incomplete: %s", self.name, "; ".join(found.unknown))
-        return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
+        command = [*_command(self._pyflink.python, "describe"), *self._program]
+        return derived_lineage(self.name, self.identity, command)
 
 
 def failure_of(output: str) -> str:

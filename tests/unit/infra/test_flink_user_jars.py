@@ -5,7 +5,7 @@ import pytest
 
 from infra.catalog import LabSettings, build_lab
 from infra.model import FlinkJob
-from infra.services.flink.jobs import COLUMNS_FILE, JAR_LAUNCHER
+from infra.services.flink.jobs import COLUMNS_FILE, JAR_LAUNCHER, JAR_PLANNER_MAIN
 from infra.user_files import JAR_FOLDER, JarFiles, UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import FakeSite
 
@@ -57,6 +57,17 @@ def test_a_task_runs_to_completion_and_declared_columns_are_passed():
     assert not [part for part in lab.parts if isinstance(part, FlinkJob) and part.name == "once"]
 
 
+def test_the_planner_can_derive_columns():
+    (task,) = (
+        task for task in build({"once": JarFiles("# lab: task\n# lineage: planner\n")}).tasks if task.name == "once"
+    )
+    assert task.env["FLINK_JAR_LINEAGE"].endswith(JAR_PLANNER_MAIN)
+    assert task.run.java
+    (listener,) = (task for task in build({"once": JarFiles(TASK)}).tasks if task.name == "once")
+    assert "FLINK_JAR_LINEAGE" not in listener.env
+    assert task.memory_mib > listener.memory_mib
+
+
 def test_without_flink_there_are_no_jobs_of_jars():
     lab = build({"once": JarFiles(TASK)}, flink=False)
     assert "once" not in [task.name for task in lab.tasks]
@@ -70,7 +81,12 @@ def test_without_flink_there_are_no_jobs_of_jars():
         ("a", "--topic orders\n", "jobs/flink/jars/a.args: the first line must be `# lab: service` or `# lab: task`"),
         ("a", "# lab: servise\n", "a.args, line 1: lab: expected service or task, not 'servise'"),
         ("a", "# lab: task\n# main: a b\n", "a.args, line 2: main: 'a b' is no name of a class"),
-        ("a", "# lab: task\n# memory: 1\n", "a.args, line 2: unknown key memory. Known keys: lab, needs, main"),
+        ("a", "# lab: task\n# lineage: own\n", "a.args, line 2: lineage: expected listener or planner, not 'own'"),
+        (
+            "a",
+            "# lab: task\n# memory: 1\n",
+            "a.args, line 2: unknown key memory. Known keys: lab, needs, main, lineage",
+        ),
         ("a", "# lab: task\n# needs: topic/order\n", "line 2: needs: unknown part 'topic/order'; did you mean"),
     ],
 )

@@ -40,7 +40,8 @@ final class LateRows {
     return found;
   }
 
-  private static boolean isStreaming(final RelNode node) {
+  /** Returns whether a node is part of a stream; a batch has no late rows. */
+  static boolean isStreaming(final RelNode node) {
     return ShortcutUtils.unwrapTableConfig(node).get(ExecutionOptions.RUNTIME_MODE)
         != RuntimeExecutionMode.BATCH;
   }

@@ -247,7 +247,7 @@ final class PlanWalk implements Expressions.Scope {
     final RelNode source = aggregate.getInput();
     final RelDataType type =
         source.getRowType().getFieldList().get(attribute.getFieldIndex()).getType();
-    if (FlinkTypeFactory.isRowtimeIndicatorType(type)) {
+    if (LateRows.isStreaming(aggregate) && FlinkTypeFactory.isRowtimeIndicatorType(type)) {
       addRowDependencies(List.of(time, watermarks), Subtype.FILTER);
     }
     final List<Column> columns = new ArrayList<>(aggregate(aggregate, input));

@@ -10,10 +10,12 @@ import org.apache.flink.table.api.StatementSet;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.internal.StatementSetImpl;
 import org.apache.flink.table.api.internal.TableEnvironmentImpl;
+import org.apache.flink.table.catalog.CatalogManager;
 import org.apache.flink.table.operations.ModifyOperation;
 import org.apache.flink.table.operations.Operation;
 import org.apache.flink.table.operations.SinkModifyOperation;
 import org.apache.flink.table.operations.StatementSetOperation;
+import org.apache.flink.table.planner.delegation.PlannerBase;
 
 /** Analyser of the job that a program of the Table API is about to submit, in its own session. */
 public final class ProgramReader {
@@ -30,13 +32,29 @@ public final class ProgramReader {
         .map(ProgramReader::written)
         .filter(written -> !written.isEmpty())
         .findFirst()
-        .map(written -> document(environment, Secrets.redacted(statement), written));
+        .map(
+            written ->
+                document(WriteAnalyzer.of(environment), Secrets.redacted(statement), written));
   }
 
   /** Returns the lineage of the job of a statement set of this session, which has no text. */
   public static Document read(final TableEnvironment session, final StatementSet set) {
     return document(
-        (TableEnvironmentImpl) session, "", ((StatementSetImpl<?>) set).getOperations());
+        WriteAnalyzer.of((TableEnvironmentImpl) session),
+        "",
+        ((StatementSetImpl<?>) set).getOperations());
+  }
+
+  /**
+   * Returns the lineage of the job that a planner is about to translate; its text is not known.
+   *
+   * @throws UnsupportedOperationException if the lineage of one of the operations is not known
+   */
+  public static Document read(
+      final PlannerBase planner,
+      final CatalogManager catalogs,
+      final List<ModifyOperation> operations) {
+    return document(WriteAnalyzer.of(planner, catalogs), "", operations);
   }
 
   private static List<ModifyOperation> written(final Operation operation) {
@@ -47,10 +65,7 @@ public final class ProgramReader {
   }
 
   private static Document document(
-      final TableEnvironmentImpl session,
-      final String sql,
-      final List<ModifyOperation> operations) {
-    final WriteAnalyzer analyzer = WriteAnalyzer.of(session);
+      final WriteAnalyzer analyzer, final String sql, final List<ModifyOperation> operations) {
     final List<Write> writes =
         operations.stream().map(operation -> analyzer.of(sinkOf(operation))).toList();
     return new Document(List.of(), Map.of(), List.of(new Job(List.of(), sql, writes)));

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.apache.calcite.rel.RelNode;
 import org.apache.flink.table.api.internal.TableEnvironmentImpl;
+import org.apache.flink.table.catalog.CatalogManager;
 import org.apache.flink.table.catalog.ContextResolvedTable;
 import org.apache.flink.table.operations.QueryOperation;
 import org.apache.flink.table.operations.SinkModifyOperation;
@@ -31,9 +32,11 @@ final class WriteAnalyzer {
 
   /** Returns an analyser of the writes of a session. */
   static WriteAnalyzer of(final TableEnvironmentImpl session) {
-    final PlannerBase planner = (PlannerBase) session.getPlanner();
-    return new WriteAnalyzer(
-        new TableResolver(session.getCatalogManager()), planner::createRelBuilder);
+    return of((PlannerBase) session.getPlanner(), session.getCatalogManager());
+  }
+
+  static WriteAnalyzer of(final PlannerBase planner, final CatalogManager catalogs) {
+    return new WriteAnalyzer(new TableResolver(catalogs), planner::createRelBuilder);
   }
 
   Write of(final SinkModifyOperation write) {
