@@ -179,6 +179,9 @@ class Site(Protocol):
     def python(self, environment: str) -> str:
         """Return the path of the interpreter of a virtual environment."""
 
+    def python_packages(self, environment: str) -> str:
+        """Return the path of the folder of packages of a virtual environment."""
+
     def class_data(self, component: str) -> ClassData:
         """Return the paths of a component's CDS archive, whether or not the archive exists."""
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Members of `infra.model.Site` that do not depend on the target."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -76,6 +77,10 @@ class BaseSite(ABC):
 
     def python(self, environment: str) -> str:
         return str(self.programs.python(environment))
+
+    def python_packages(self, environment: str) -> str:
+        folder = self.programs.python(environment).parent.parent
+        return str(folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages")
 
     def class_data(self, component: str) -> ClassData:
         return class_data(self.programs, component)

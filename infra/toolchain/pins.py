@@ -243,8 +243,6 @@ FLINK = DistributionComponent(
         # In a folder of its own: `flink-sql-lineage`, which reads plans, replaces the loader by the planner.
         "deps/lib/flink-table-planner-loader-2.2.1.jar": "planner",
         "deps/plugins/metrics-prometheus": "plugins/metrics-prometheus",
-        # In a folder of its own: on the class path of clusters that run PyFlink programs.
-        "deps/opt/flink-python-2.2.1.jar": "opt",
     },
     coordinates={
         "lib": (

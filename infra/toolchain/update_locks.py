@@ -78,8 +78,7 @@ def _collect_build_files(cache: Cache, staged: Path, progress: Progress) -> Lock
 def update_requirement_locks() -> list[Path]:
     """Resolve all requirement files together, for consistent versions, and write one lock for each.
 
-    The lock of `test` omits the packages of the environments that it includes. Those of `ALONE` are resolved alone, and
-    omit those of which components are made: a lab has their content once.
+    The lock of `test` omits the packages of the environments that it includes. Those of `ALONE` are resolved alone.
     """
     written = []
     combined = REQUIREMENTS / ".combined.txt"
@@ -97,12 +96,10 @@ def update_requirement_locks() -> list[Path]:
             written.append(path)
     finally:
         combined.unlink(missing_ok=True)
-    components = {_package_name(entry) for name in _DISTRIBUTIONS for entry in _lock_entries(name)}
     for environment in ALONE:
         path = REQUIREMENTS / f"{environment.name}.txt"
         _compile([path.with_suffix(".in")], path, [])
-        entries = [entry for entry in _lock_entries(environment.name) if _package_name(entry) not in components]
-        path.write_text(_HEADER + "".join(entries), encoding="utf-8")
+        path.write_text(_HEADER + "".join(_lock_entries(environment.name)), encoding="utf-8")
         written.append(path)
     return written
 

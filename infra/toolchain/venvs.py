@@ -12,7 +12,7 @@
 - `airflow` contains Airflow and drivers of Postgres; the setting `airflow` needs it.
 - `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
   likewise, so that PySpark is installed once.
-- `pyflink` contains PyFlink without Flink's jars, which are a component; the setting `flinkPython` needs it.
+- `pyflink` contains PyFlink with Flink's jars, of which labs use that for Python; the setting `flinkPython` needs it.
 - `trino` contains the parser of the lineage of Trino's queries; the setting `trino` needs it.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK; `java25`, of a newer
   release, the setting `trino` needs.

@@ -44,13 +44,15 @@ class FlinkCluster:
     ports: Mapping[str, int]
     lineage: str
     slots: int = 6
+    jars: tuple[str, ...] = ()
+    """Further jars on its class path."""
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, root: Path, ports: Iterator[int], lineage: str) -> "FlinkCluster":
+    def at(cls, root: Path, ports: Iterator[int], lineage: str, *jars: str) -> "FlinkCluster":
         """Create a cluster on free ports."""
         names = ("rest", "rpc", "blobs", "worker", "data", "sql")
-        return cls(root, {name: next(ports) for name in names}, lineage)
+        return cls(root, {name: next(ports) for name in names}, lineage, jars=jars)
 
     @property
     def url(self) -> str:
@@ -139,7 +141,7 @@ class FlinkCluster:
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
             *(
                 "-cp",
-                f"{home}/lib/*:{home}/planner/*:{home}/opt/*:{guard}/lib/*:{transport}/lib/*",
+                ":".join((f"{home}/lib/*", f"{home}/planner/*", f"{guard}/lib/*", f"{transport}/lib/*", *self.jars)),
                 _MAIN[name],
                 *arguments,
             ),

@@ -9,9 +9,11 @@ import pytest
 
 from infra.services.flink.cluster import MODULE_OPTIONS
 from infra.services.flink.jobs import PLANNER_COMPONENT
-from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT, TRANSPORT_COMPONENT
+from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT, TRANSPORT_COMPONENT, python_jar
+from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 from infra.toolchain.progress import PlainProgress
+from tests.flink.flink_cluster import JOBMANAGER, TASKMANAGER, FlinkCluster
 from tests.flink.launched import until
 
 KAFKA = "kafka://kafka:9092"
@@ -98,12 +100,30 @@ def interpreter():
     return str(artifacts.python(PYTHON_ENVIRONMENT))
 
 
+@pytest.fixture(scope="module")
+def jar(interpreter, tmp_path_factory):
+    """Flink's Python jar."""
+    return python_jar(
+        LocalSite(root=tmp_path_factory.mktemp("site"), port_offset=0, endpoints={}, programs=Artifacts.open())
+    )
+
+
+@pytest.fixture(scope="module")
+def flink(tmp_path_factory, ports, service, jar):
+    """Cluster of a lab with PyFlink."""
+    cluster = FlinkCluster.at(tmp_path_factory.mktemp("pyflink"), ports, service.url, jar)
+    try:
+        cluster.start(JOBMANAGER, TASKMANAGER)
+        yield cluster
+    finally:
+        cluster.stop()
+
+
 @pytest.fixture
-def jvm():
-    """Command of the JVM that derives column lineage."""
-    artifacts = Artifacts.open()
-    flink, *others = map(artifacts.component, (COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT))
-    path = ":".join(f"{folder}/*" for folder in (flink / "lib", flink / "opt", *(other / "lib" for other in others)))
+def jvm(jar):
+    """Command of the JVM that runs a program."""
+    components = map(Artifacts.open().component, (COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT))
+    path = ":".join((*(f"{folder}/lib/*" for folder in components), jar))
     return shlex.join(("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, *MODULE_OPTIONS))
 
 

@@ -25,7 +25,6 @@ from infra.services.flink.settings import (
     JOBMANAGER_RPC,
     METRICS_PORT,
     PLANNER_COMPONENT,
-    PYTHON_FOLDER,
     TASKMANAGER,
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
@@ -38,6 +37,7 @@ from infra.services.flink.settings import (
     enabled,
     flink_settings,
     python_included,
+    python_jar,
     render_yaml,
 )
 from infra.settings import Settings
@@ -165,7 +165,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
     if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
     # For all jobs, and not shipped with each: programs that set `pipeline.jars` would replace it.
-    python = (f"{PYTHON_FOLDER}/*",) if python_included(settings) else ()
+    python = (python_jar(site),) if python_included(settings) else ()
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
     return Java(
         COMPONENT,

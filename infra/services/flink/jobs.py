@@ -33,12 +33,12 @@ from infra.services.flink.settings import (
     JOBMANAGER_REST,
     PLANNER_COMPONENT,
     PYTHON_ENVIRONMENT,
-    PYTHON_FOLDER,
     TASKMANAGER,
     TRANSPORT_COMPONENT,
     WINDOWS_COMPONENT,
     cluster_id,
     enabled,
+    python_jar,
 )
 from infra.services.shop import tables as shop_tables
 from infra.services.shop.tables import UNLIMITED_RETENTION
@@ -400,7 +400,7 @@ def _planner_command(site: Site) -> tuple[str, ...]:
 def _python_gateway_command(site: Site) -> tuple[str, ...]:
     """Return the command of a JVM with Flink's planner that PyFlink controls, without a main class."""
     # The transport is for OpenLineage's listener, which reports jobs where they are submitted.
-    class_path = (site.class_path(TRANSPORT_COMPONENT), f"{site.component(COMPONENT)}/{PYTHON_FOLDER}/*")
+    class_path = (site.class_path(TRANSPORT_COMPONENT), python_jar(site))
     return (*_planner_jvm(site, *class_path), *flink.MODULE_OPTIONS)
 
 

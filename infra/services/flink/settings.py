@@ -12,6 +12,7 @@ from infra import credentials
 from infra.errors import SettingsError
 from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
+from infra.project import PROJECT
 from infra.services import lineage, object_store
 from infra.services.definition import FULL
 from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, duration_seconds
@@ -22,8 +23,7 @@ TRANSPORT_COMPONENT = "flink-lineage-transport"
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
 PYTHON_ENVIRONMENT = "pyflink"
-PYTHON_FOLDER = "opt"
-"""Folder of the component with Flink's Python jar."""
+
 
 JOBMANAGER = "flink_jobmanager"
 TASKMANAGER = "flink_taskmanager"
@@ -105,6 +105,13 @@ FEATURE = "flink"
 def enabled(settings: Settings) -> bool:
     """Return True if the lab has a Flink cluster."""
     return settings.profile == FULL and settings.section(FlinkSettings).flink
+
+
+def python_jar(site: Site) -> str:
+    """Return the path of Flink's Python jar. PyFlink's environment has it: images contain all of the component."""
+    requirement = (PROJECT / "requirements" / f"{PYTHON_ENVIRONMENT}.in").read_text(encoding="utf-8")
+    version = requirement.rpartition("==")[2].strip()
+    return f"{site.python_packages(PYTHON_ENVIRONMENT)}/pyflink/opt/flink-python-{version}.jar"
 
 
 def python_included(settings: Settings) -> bool:

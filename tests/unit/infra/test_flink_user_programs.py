@@ -8,7 +8,7 @@ from infra.cli.setup import required_artifacts
 from infra.errors import SettingsError
 from infra.model import FlinkJob
 from infra.services.flink.jobs import COLUMNS_FILE, PYTHON_LAUNCHER
-from infra.services.flink.settings import JOBMANAGER, PYTHON_ENVIRONMENT, TASKMANAGER
+from infra.services.flink.settings import JOBMANAGER, PYTHON_ENVIRONMENT, TASKMANAGER, python_jar
 from infra.user_files import PROGRAM_FOLDER, ProgramFiles, UserFileError, UserFiles, read_user_files
 from tests.unit.infra.test_services import FakeSite
 
@@ -31,7 +31,7 @@ def test_a_service_has_a_launcher_with_the_program_and_its_arguments():
     assert launcher.run.args == (file, "--title", "all orders", "--to", "${KAFKA_BOOTSTRAP}")
     assert launcher.run.reads == ("jobs/flink/python/my_orders.py",)
     assert launcher.env["FLINK_PYTHON"] == FakeSite().python(PYTHON_ENVIRONMENT)
-    assert "/opt/*" in launcher.env["FLINK_PYTHON_GATEWAY"]
+    assert python_jar(FakeSite()) in launcher.env["FLINK_PYTHON_GATEWAY"]
     assert launcher.env["OPENLINEAGE_CONFIG"] in launcher.secret_files
     assert "topic/orders" in launcher.needs
     assert "my_orders" in [part.name for part in lab.parts if isinstance(part, FlinkJob)]
@@ -40,8 +40,8 @@ def test_a_service_has_a_launcher_with_the_program_and_its_arguments():
 def test_the_cluster_has_flinks_python_jar():
     with_python, without = build({}), build({}, flink_python=False)
     for name in (JOBMANAGER, TASKMANAGER):
-        assert "opt/*" in with_python.service(name).run.class_path.split(":")
-        assert "opt/*" not in without.service(name).run.class_path.split(":")
+        assert python_jar(FakeSite()) in with_python.service(name).run.class_path.split(":")
+        assert python_jar(FakeSite()) not in without.service(name).run.class_path.split(":")
     assert with_python.service(TASKMANAGER).memory_mib > without.service(TASKMANAGER).memory_mib
 
 

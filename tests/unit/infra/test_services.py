@@ -82,6 +82,9 @@ class FakeSite:
     def python(self, environment):
         return f"/venvs/{environment}/bin/python"
 
+    def python_packages(self, environment):
+        return f"/venvs/{environment}/site-packages"
+
     def class_data(self, component):
         return ClassData(f"/opt/{component}.jsa", f"/opt/{component}-conf")
 
