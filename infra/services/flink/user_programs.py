@@ -12,7 +12,6 @@ without header (`infra.services.job_header`) is a module that all programs may i
 
 import shlex
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from infra.model import Part
 from infra.services.definition import Draft
@@ -45,14 +44,17 @@ def python_jobs(
     headers = {name: _FORMAT.read(f"{name}{PROGRAM_SUFFIX}", files[name].text) for name in sorted(files)}
     modules = tuple(f"{PROGRAM_FOLDER}/{name}{PROGRAM_SUFFIX}" for name, header in headers.items() if header is None)
     return tuple(
-        replace(_job(name, header, files[name], taken, parts), modules=modules)
-        for name, header in headers.items()
-        if header is not None
+        _job(name, header, files[name], modules, taken, parts) for name, header in headers.items() if header is not None
     )
 
 
 def _job(
-    name: str, header: Mapping[str, Entry], files: ProgramFiles, taken: Collection[str], parts: Collection[str]
+    name: str,
+    header: Mapping[str, Entry],
+    files: ProgramFiles,
+    modules: tuple[str, ...],
+    taken: Collection[str],
+    parts: Collection[str],
 ) -> PythonJob:
     file = f"{name}{PROGRAM_SUFFIX}"
     job_name(f"{PROGRAM_FOLDER}/{file}", taken)
@@ -63,7 +65,7 @@ def _job(
         arguments=_words(file, header.get("arguments")),
         columns=files.columns,
         by_listener=reporter == "listener",
-        modules=(),
+        modules=modules,
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
     )

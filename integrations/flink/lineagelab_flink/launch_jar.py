@@ -14,7 +14,6 @@ Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `FLINK_JAR_LINEAGE` (command
 
 import argparse
 import hashlib
-import logging
 import os
 import shlex
 import sys
@@ -23,17 +22,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lineagelab_flink import launcher
-from lineagelab_flink.columns import PlannerError, derive_lineage
 from lineagelab_flink.columns_options import add_columns_options
-from lineagelab_flink.declared_columns import Aliases, DeclarationError, declaration
-from lineagelab_flink.errors import FlinkError, ScriptError
+from lineagelab_flink.declared_columns import Aliases
+from lineagelab_flink.errors import ScriptError
+from lineagelab_flink.job_lineage import declared_lineage, derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.program_arguments import program_arguments
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.script import placeholder_values
-
-log = logging.getLogger(__name__)
 
 
 class JarJob:
@@ -105,26 +102,6 @@ class JarJob:
         with TemporaryDirectory(prefix="describe-") as scratch:
             program = (scratch, str(self._jar), self._main_class, *self._arguments)
             return derived_lineage(self.name, self.identity, (*self._lineage_command, *program))
-
-
-def declared_lineage(identity: str, columns: Path, aliases: Aliases) -> JobLineage:
-    """Return the lineage that a file declares of the job with an identity. Raises FlinkError where it is invalid."""
-    try:
-        found = declaration(columns, aliases)
-    except DeclarationError as error:
-        raise FlinkError(str(error)) from error
-    return JobLineage(identity, found.inputs, found.outputs, found.job_facets)
-
-
-def derived_lineage(name: str, identity: str, command: Sequence[str]) -> JobLineage:
-    """Return the lineage of the job with an identity that a command prints. Raises FlinkError."""
-    try:
-        found = derive_lineage("", command)
-    except PlannerError as error:
-        raise FlinkError(str(error)) from error
-    if found.unknown:
-        log.warning("the lineage of %s is incomplete: %s", name, "; ".join(found.unknown))
-    return JobLineage(identity, found.inputs, found.outputs, found.job_facets)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

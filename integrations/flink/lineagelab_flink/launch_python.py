@@ -32,7 +32,7 @@ from lineagelab_flink import launcher, python_program
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases
 from lineagelab_flink.errors import FlinkError, ScriptError, root_cause
-from lineagelab_flink.launch_jar import declared_lineage, derived_lineage
+from lineagelab_flink.job_lineage import declared_lineage, derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient

@@ -13,7 +13,6 @@ script), values of placeholders.
 
 import argparse
 import hashlib
-import logging
 import os
 import shlex
 import sys
@@ -21,16 +20,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lineagelab_flink import gateway, launcher
-from lineagelab_flink.columns import PlannerError, derive_lineage
-from lineagelab_flink.errors import FlinkError, ScriptError
+from lineagelab_flink.errors import ScriptError
+from lineagelab_flink.job_lineage import derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.script import Script, placeholder_values, script
 
 PRELUDE = "catalog.sql"
 REQUIRED_VARIABLES = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
-
-log = logging.getLogger(__name__)
 
 
 class SqlJob:
@@ -70,13 +67,7 @@ class SqlJob:
         """Derive lineage with Flink's planner. Raises FlinkError."""
         if not self._lineage_command:
             return JobLineage(self.identity)
-        try:
-            found = derive_lineage(self._content.text, self._lineage_command)
-        except PlannerError as error:
-            raise FlinkError(str(error)) from error
-        if found.unknown:
-            log.warning("the lineage of %s is incomplete: %s", self.name, "; ".join(found.unknown))
-        return JobLineage(self.identity, found.inputs, found.outputs, found.job_facets)
+        return derived_lineage(self.name, self.identity, self._lineage_command, self._content.text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
