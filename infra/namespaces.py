@@ -109,7 +109,11 @@ def qualified_table_name(table: str) -> str:
     return f"{CATALOG_NAME}.{table}"
 
 
-def spark_lineage_settings(lineage_url: str, columns: bool = False) -> dict[str, str]:
+SPOOL_TRANSPORT = "spool"
+"""Type of the transport `integrations/spool-transport`, which keeps events on disk until they are accepted."""
+
+
+def spark_lineage_settings(lineage_url: str, columns: bool = False, spool: str = "") -> dict[str, str]:
     """Return Spark settings of the OpenLineage agent, which sends events to the lineage service.
 
     The agent (1.53) reports runs, datasets and statistics; with `columns`, schemas and column lineage as well. The
@@ -119,13 +123,18 @@ def spark_lineage_settings(lineage_url: str, columns: bool = False) -> dict[str,
 
     Namespace resolvers are not configured: the agent (1.53) applies them to datasets, but not to the input fields of
     columnLineage, which makes its events inconsistent. The rules of the lineage service rewrite both.
+
+    Args:
+        lineage_url: URL of the lineage service.
+        columns: report schemas and column lineage as well.
+        spool: folder that keeps events which are not accepted yet; empty: the agent sends each once.
     """
+    http = _lineage_transport(lineage_url)
+    transport = _spooled(http, spool) if spool else http
     return {
         "spark.extraListeners": "io.openlineage.spark.agent.OpenLineageSparkListener",
         "spark.openlineage.namespace": JOB_NAMESPACE,
-        "spark.openlineage.transport.type": "http",
-        "spark.openlineage.transport.url": lineage_url,
-        "spark.openlineage.transport.timeoutInMillis": "2000",
+        **{f"spark.openlineage.transport.{key}": value for key, value in transport.items()},
         "spark.openlineage.filter.deniedSparkNodes": (
             "[org.apache.spark.sql.catalyst.plans.logical.CreateTable;"
             "org.apache.spark.sql.catalyst.plans.logical.DeserializeToObject;"
@@ -146,21 +155,37 @@ FLINK_LINEAGE_TRANSPORT = "launched-jobs"
 """Type of the transport `components/flink-lineage-transport`, which leaves such jobs to their launchers."""
 
 
-def flink_lineage_settings(lineage_url: str) -> dict[str, str]:
+def _lineage_transport(url: str) -> dict[str, str]:
+    return {"type": "http", "url": url, "timeoutInMillis": "2000"}
+
+
+def _spooled(transport: dict[str, str], folder: str) -> dict[str, str]:
+    """Return the settings of the transport that keeps the events of another one in a folder."""
+    directory = {"directory": folder} if folder else {}
+    return {"type": SPOOL_TRANSPORT, **directory, **_nested(transport)}
+
+
+def _nested(transport: dict[str, str]) -> dict[str, str]:
+    return {f"transport.{key}": value for key, value in transport.items()}
+
+
+def flink_lineage_settings(lineage_url: str, spool: str = "") -> dict[str, str]:
     """Return Flink settings of the OpenLineage listener, which sends events of every job to the lineage service.
 
     Without detached tracking the listener (1.53) reports no terminal state. Namespace resolvers are not needed: the
     rules of the lineage service map broker addresses, and tables whose namespace is empty, to canonical names.
+
+    Args:
+        lineage_url: URL of the lineage service.
+        spool: folder that keeps events which are not accepted yet; empty: the file of `OPENLINEAGE_CONFIG` names it.
     """
+    transport = _spooled(_lineage_transport(lineage_url), spool)
+    launched_jobs = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, **_nested(transport)}
     return {
         "execution.job-status-changed-listeners": (
             "io.openlineage.flink.listener.OpenLineageJobStatusChangedListenerFactory"
         ),
-        "openlineage.transport.type": FLINK_LINEAGE_TRANSPORT,
-        "openlineage.transport.jobIdPrefix": FLINK_JOB_ID_PREFIX,
-        "openlineage.transport.transport.type": "http",
-        "openlineage.transport.transport.url": lineage_url,
-        "openlineage.transport.transport.timeoutInMillis": "2000",
+        **{f"openlineage.transport.{key}": value for key, value in launched_jobs.items()},
         "openlineage.job.namespace": JOB_NAMESPACE,
         "openlineage.flink.enableDetachedJobTracking": "true",
         "openlineage.trackingIntervalInSeconds": "30",

@@ -267,6 +267,7 @@ CONNECT_LINEAGE = ProjectComponent(name="connect-lineage", folder="../smt")
 CONNECT_RESTARTS = ProjectComponent(name="connect-restarts")
 REST_GUARD = ProjectComponent(name="rest-guard")
 FLINK_LINEAGE_TRANSPORT = ProjectComponent(name="flink-lineage-transport")
+SPOOL_TRANSPORT = ProjectComponent(name="spool-transport", folder="../integrations/spool-transport")
 FLINK_SQL_LINEAGE = ProjectComponent(name="flink-sql-lineage", folder="../integrations/flink/sql-lineage")
 SUPPLIER_WINDOWS = ProjectComponent(name="supplier-windows", folder="../jobs/flink/supplier-windows")
 
@@ -320,6 +321,7 @@ COMPONENTS: dict[str, Component] = {
         *(
             FLINK,
             FLINK_LINEAGE_TRANSPORT,
+            SPOOL_TRANSPORT,
             CONNECT_RESTARTS,
             REST_GUARD,
             FLINK_SQL_LINEAGE,

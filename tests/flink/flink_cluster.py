@@ -17,7 +17,7 @@ import httpx
 
 from infra.namespaces import flink_lineage_settings
 from infra.services.flink.cluster import MODULE_OPTIONS
-from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING, TRANSPORT_COMPONENT
+from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING, TRANSPORT_COMPONENTS
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
 from lineagelab_flink.rest import FlinkClient
@@ -117,8 +117,7 @@ class FlinkCluster:
             rest.close()
 
     def _launch(self, name: str) -> "subprocess.Popen[bytes]":
-        names = (COMPONENT, GUARD_COMPONENT, TRANSPORT_COMPONENT)
-        home, guard, transport = map(Artifacts.open().component, names)
+        home, *components = map(Artifacts.open().component, (COMPONENT, GUARD_COMPONENT, *TRANSPORT_COMPONENTS))
         folder, temporary = self.root / "conf", self.root / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
         temporary.mkdir(exist_ok=True)
@@ -141,7 +140,7 @@ class FlinkCluster:
             f"-Dlog4j2.configurationFile={folder}/log4j2.properties",
             *(
                 "-cp",
-                ":".join((f"{home}/lib/*", f"{home}/planner/*", f"{guard}/lib/*", f"{transport}/lib/*", *self.jars)),
+                ":".join((f"{home}/lib/*", f"{home}/planner/*", *(f"{each}/lib/*" for each in components), *self.jars)),
                 _MAIN[name],
                 *arguments,
             ),
@@ -208,7 +207,7 @@ class FlinkCluster:
             "slot.request.timeout": "20s",
             **SLOT_WAITING,
             "security.delegation.tokens.enabled": False,
-            **flink_lineage_settings(self.lineage),
+            **flink_lineage_settings(self.lineage, str(self.root / "unsent-events")),
         }.items()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from infra.services.flink.cluster import MODULE_OPTIONS
 from infra.services.flink.jobs import PLANNER_COMPONENT
-from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT, TRANSPORT_COMPONENT, python_jar
+from infra.services.flink.settings import COMPONENT, PYTHON_ENVIRONMENT, TRANSPORT_COMPONENTS, python_jar
 from infra.targets.local.site import LocalSite
 from infra.toolchain import Artifacts
 from infra.toolchain.progress import PlainProgress
@@ -122,7 +122,7 @@ def flink(tmp_path_factory, ports, service, jar):
 @pytest.fixture
 def jvm(jar):
     """Command of the JVM that runs a program."""
-    components = map(Artifacts.open().component, (COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT))
+    components = map(Artifacts.open().component, (COMPONENT, PLANNER_COMPONENT, *TRANSPORT_COMPONENTS))
     path = ":".join((*(f"{folder}/lib/*" for folder in components), jar))
     return shlex.join(("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", path, *MODULE_OPTIONS))
 
@@ -246,7 +246,7 @@ def test_python_functions_import_modules(launch, words, broker, tmp_path):
 
 
 def test_a_program_brings_jars_of_its_own(launch, words, broker):
-    jar = next((Artifacts.open().component(TRANSPORT_COMPONENT) / "lib").glob("*.jar")).as_uri()
+    jar = next((Artifacts.open().component(TRANSPORT_COMPONENTS[0]) / "lib").glob("*.jar")).as_uri()
     program = TABLES + f'session.get_config().set("pipeline.jars", "{jar}")\n' + INSERTS["execute_insert"]
     launched = launch(program, *arguments(words)).start()
     until(lambda: results(broker, words) == expected(range(10)), "the results")

@@ -9,7 +9,13 @@ from pathlib import PurePosixPath
 
 from infra import credentials
 from infra.model import Endpoint, Java, Probe, Service, Site
-from infra.namespaces import CHECKPOINT_BUCKET, FLINK_JOB_ID_PREFIX, FLINK_LINEAGE_TRANSPORT, WAREHOUSE_BUCKET
+from infra.namespaces import (
+    CHECKPOINT_BUCKET,
+    FLINK_JOB_ID_PREFIX,
+    FLINK_LINEAGE_TRANSPORT,
+    SPOOL_TRANSPORT,
+    WAREHOUSE_BUCKET,
+)
 from infra.services import jvm, kafka_access, lineage, tls
 from infra.services.definition import ServiceDefinition, WebPage, require_kubernetes
 from infra.services.flink.settings import (
@@ -29,7 +35,7 @@ from infra.services.flink.settings import (
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
     TASKMANAGER_RPC,
-    TRANSPORT_COMPONENT,
+    TRANSPORT_COMPONENTS,
     WINDOWS_COMPONENT,
     FlinkSettings,
     check_python,
@@ -66,7 +72,7 @@ CLASS_PATH = "lib/*:planner/*"
 PYTHON_WORKER_MIB = 256
 """Memory of the processes in which Python functions of a job run, MiB."""
 
-_OWN_COMPONENTS = (GUARD_COMPONENT, TRANSPORT_COMPONENT)
+_OWN_COMPONENTS = (GUARD_COMPONENT, *TRANSPORT_COMPONENTS)
 """Components of the project on the class path; also on that of the TaskManager, which has no REST server: one image."""
 
 SECRETS = {
@@ -77,6 +83,9 @@ SECRETS = {
 
 LISTENER_CONFIG = "openlineage.yml"
 """File of the OpenLineage listener with its key; JSON is YAML. The listener (1.53) reads no other variables."""
+
+UNSENT_EVENTS = "unsent-events"
+"""Folder of events of the listener that the lineage service has not accepted yet."""
 
 _OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 _OPENED_CONCURRENCY_PACKAGES = ("util.concurrent.atomic", "util.concurrent.locks")
@@ -198,11 +207,12 @@ def listener_environment(name: str, site: Site) -> dict[str, str]:
 
 
 def listener_config(name: str, site: Site) -> dict[str, str]:
-    """Return the file that adds the key to the transport of Flink's configuration."""
+    """Return the file that adds the key, and the folder for events, to the transport of Flink's configuration."""
     url = site.address(lineage.NAME, lineage.API.name).url
     key = {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
     http = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
-    transport = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, "transport": http}
+    spool = {"type": SPOOL_TRANSPORT, "directory": f"{site.scratch(name)}/{UNSENT_EVENTS}", "transport": http}
+    transport = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, "transport": spool}
     return {listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 
 

@@ -34,7 +34,7 @@ from infra.services.flink.settings import (
     PLANNER_COMPONENT,
     PYTHON_ENVIRONMENT,
     TASKMANAGER,
-    TRANSPORT_COMPONENT,
+    TRANSPORT_COMPONENTS,
     WINDOWS_COMPONENT,
     cluster_id,
     enabled,
@@ -331,7 +331,7 @@ def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]
         (*columns, *listener, *modules, site.project_file(file), *job.arguments),
         uses=(PYTHON_PROGRAM,),
         reads=(file, *job.modules),
-        components=(COMPONENT, PLANNER_COMPONENT, TRANSPORT_COMPONENT),
+        components=(COMPONENT, PLANNER_COMPONENT, *TRANSPORT_COMPONENTS),
         java=True,
     )
     return run, {COLUMNS_FILE: job.columns} if job.columns else {}
@@ -399,8 +399,8 @@ def _planner_command(site: Site) -> tuple[str, ...]:
 
 def _python_gateway_command(site: Site) -> tuple[str, ...]:
     """Return the command of a JVM with Flink's planner that PyFlink controls, without a main class."""
-    # The transport is for OpenLineage's listener, which reports jobs where they are submitted.
-    class_path = (site.class_path(TRANSPORT_COMPONENT), python_jar(site))
+    # The transports are for OpenLineage's listener, which reports jobs where they are submitted.
+    class_path = (*map(site.class_path, TRANSPORT_COMPONENTS), python_jar(site))
     return (*_planner_jvm(site, *class_path), *flink.MODULE_OPTIONS)
 
 

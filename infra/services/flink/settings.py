@@ -19,7 +19,9 @@ from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, 
 
 COMPONENT = "flink"
 GUARD_COMPONENT = "rest-guard"
-TRANSPORT_COMPONENT = "flink-lineage-transport"
+TRANSPORT_COMPONENTS = ("flink-lineage-transport", "spool-transport")
+"""Transports of OpenLineage's listener, which is in every JVM that submits or runs jobs."""
+
 WINDOWS_COMPONENT = "supplier-windows"
 PLANNER_COMPONENT = "flink-sql-lineage"
 PYTHON_ENVIRONMENT = "pyflink"

@@ -6,6 +6,7 @@ from infra.model import Python, Service, Site, Task
 from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, kafka_access, lineage, schema_registry, tls
 from infra.services.properties import render_properties
+from infra.services.spark import agent
 from infra.services.spark import cluster as spark_cluster
 from infra.services.spark import executors as spark_executors
 from infra.services.spark import foreign as spark_foreign
@@ -13,7 +14,6 @@ from infra.services.spark import history as spark_history
 from infra.services.spark.job import COMPONENT, Driver
 from infra.services.spark.logging import LOG4J2_PROPERTIES
 from infra.services.spark.settings import (
-    AGENT_ENVIRONMENT,
     DRIVER_SECRETS,
     LOGGING,
     SparkSettings,
@@ -49,7 +49,7 @@ def driver_service(driver: Driver, site: Site, settings: Settings) -> Service:
         needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets={**DRIVER_SECRETS, **login_secrets(site)},
+        secrets={**DRIVER_SECRETS, **agent.secrets(driver), **login_secrets(site)},
         secret_files=login_files(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
@@ -65,7 +65,7 @@ def driver_task(driver: Driver, site: Site, settings: Settings) -> Task:
         needs=(*_driver_needs(driver, settings), *kafka_access.needs(site, kafka_access.SPARK)),
         files=_driver_files(driver, site, settings),
         env=_driver_environment(driver, site, settings),
-        secrets={**DRIVER_SECRETS, **login_secrets(site)},
+        secrets={**DRIVER_SECRETS, **agent.secrets(driver), **login_secrets(site)},
         secret_files=login_files(driver, site),
         memory_mib=driver.memory_mib,
         stop_seconds=STOP_SECONDS,
@@ -87,7 +87,7 @@ def _driver_program(driver: Driver, settings: Settings) -> Python:
         uses=(*modules, *executor),
         reads=driver.packages,
         environment="spark",
-        components=(COMPONENT,),
+        components=(COMPONENT, *agent.components(driver)),
         java=True,
     )
 
@@ -134,7 +134,7 @@ def _driver_environment(driver: Driver, site: Site, settings: Settings) -> dict[
         "OPENLINEAGE_NAMESPACE": JOB_NAMESPACE,
         "AWS_REGION": credentials.S3_REGION,
         **tls.python_environment(site),
-        **AGENT_ENVIRONMENT,
+        **agent.environment(driver),
         **lineage_url,
         **_profile_environment(driver, settings),
         **_package_environment(driver, site),

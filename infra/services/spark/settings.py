@@ -8,8 +8,9 @@ from pydantic import Field, field_validator
 
 from infra import credentials
 from infra.model import Site
-from infra.namespaces import CATALOG_NAME, WAREHOUSE_NAMESPACE, spark_lineage_settings
+from infra.namespaces import CATALOG_NAME, WAREHOUSE_NAMESPACE
 from infra.services import iceberg_catalog, jvm, kafka_access, lineage, object_store, tls
+from infra.services.spark import agent
 from infra.services.spark.job import COMPONENT, Driver
 from infra.settings import BooleanSetting, SettingsSection
 
@@ -23,15 +24,8 @@ SECRETS = {
 }
 """Environment variables of the AWS SDK for Iceberg and s3a, so that no Spark property contains a key."""
 
-DRIVER_SECRETS = {
-    **SECRETS,
-    **lineage.EMITTER_SECRETS,
-    "OPENLINEAGE__TRANSPORT__AUTH__API_KEY": credentials.LINEAGE_INGEST_KEY,
-}
-"""Environment variables of drivers: also the key of the launcher and of the OpenLineage agent."""
-
-AGENT_ENVIRONMENT = {"OPENLINEAGE__TRANSPORT__TYPE": "http", "OPENLINEAGE__TRANSPORT__AUTH__TYPE": "api_key"}
-"""Makes the OpenLineage agent (1.53) merge the key of `DRIVER_SECRETS` into the transport of its Spark properties."""
+DRIVER_SECRETS = {**SECRETS, **lineage.EMITTER_SECRETS}
+"""Environment variables of drivers: also the lineage service's key."""
 
 MAX_AVRO_VALUE_LENGTH = 2**20
 """Maximum length of an Avro string or byte array (bytes) and of a collection (items). A corrupt record can declare a
@@ -112,8 +106,6 @@ class SparkSettings(SettingsSection):
 
 def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
     """Return the content of a driver's properties file; contains no secret."""
-    service = site.address(lineage.NAME, lineage.API.name).url
-    agent = spark_lineage_settings(service, columns=driver.lineage == "agent") if driver.has_agent else {}
     return {
         "spark.app.name": driver.job,
         **_master_properties(driver, site, master),
@@ -127,7 +119,7 @@ def driver_settings(driver: Driver, site: Site, master: str) -> Properties:
         "spark.sql.session.timeZone": "UTC",
         **_catalog_properties(site),
         **s3a(site),
-        **agent,
+        **agent.properties(driver, site),
     }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from infra.errors import LabError
 from infra.model import Python, Service, Task
+from infra.services.spark.agent import without_spool
 from infra.services.spark.driver import LAUNCHER, OBSERVER, PROPERTIES, TIMER
 
 CLASS_PATH = "spark.executor.extraClassPath"
@@ -70,12 +71,13 @@ class Submission:
             del words[:2]
         observed = words[:1] == ["--observe"]
         module, *arguments = words[observed:]
+        properties = _parse(part.files[PROPERTIES])
         return cls(
             part.name,
             (OBSERVER, module) if observed else (module,),
             tuple(arguments),
-            {k: v for k, v in _parse(part.files[PROPERTIES]).items() if k not in _LOCAL_PROPERTIES},
-            {k: v for k, v in part.env.items() if k not in _LOCAL_VARIABLES},
+            without_spool({k: v for k, v in properties.items() if k not in _LOCAL_PROPERTIES}),
+            without_spool({k: v for k, v in part.env.items() if k not in _LOCAL_VARIABLES}),
             tuple(sorted(part.secrets)),
         )
 

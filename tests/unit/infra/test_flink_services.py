@@ -87,7 +87,7 @@ def test_checkpoints_are_retained_and_taken_at_the_configured_interval():
 
 def test_listener_sends_events_and_terminal_states_to_the_lineage_service(lab):
     settings = config(lab.service("flink_sql_gateway"))
-    assert settings["openlineage.transport.transport.url"] == "http://lineage:5000"
+    assert settings["openlineage.transport.transport.transport.url"] == "http://lineage:5000"
     assert settings["openlineage.job.namespace"] == JOB_NAMESPACE
     assert settings["openlineage.flink.enableDetachedJobTracking"] == "true"
 
@@ -104,6 +104,17 @@ def test_the_cluster_leaves_jobs_of_launchers_to_them(lab):
     assert lab.service("supplier_windows").env["FLINK_JOB_ID_PREFIX"] == FLINK_JOB_ID_PREFIX
 
 
+def test_listener_keeps_events_until_they_are_accepted(lab):
+    for name in ("flink_jobmanager", "flink_sql_gateway"):
+        service = lab.service(name)
+        (text,) = service.secret_files.values()
+        spool = json.loads(text)["transport"]["transport"]
+        assert config(service)["openlineage.transport.transport.type"] == spool["type"] == "spool"
+        assert spool["directory"] == f"/tmp/{name}/unsent-events"
+        assert "/opt/spool-transport/*" in service.run.class_path.split(":")
+        assert "spool-transport" in service.run.components
+
+
 def test_cluster_configuration_contains_no_secret(lab):
     for name in CLUSTER:
         service = lab.service(name)
@@ -111,7 +122,7 @@ def test_cluster_configuration_contains_no_secret(lab):
         assert set(service.secrets) == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} | listener
         for path, text in service.secret_files.items():
             assert path == service.env["OPENLINEAGE_CONFIG"]
-            assert json.loads(text)["transport"]["transport"]["auth"] == {
+            assert json.loads(text)["transport"]["transport"]["transport"]["auth"] == {
                 "type": "api_key",
                 "apiKey": "$LINEAGE_API_KEY",
             }
@@ -129,7 +140,7 @@ def test_rest_servers_have_the_guard_and_a_name_for_their_clients(lab, name):
 def test_lineage_command_uses_its_own_planner_jar(lab):
     assert (
         lab.service("flink_sql_gateway").run.class_path
-        == "lib/*:planner/*:/opt/rest-guard/*:/opt/flink-lineage-transport/*"
+        == "lib/*:planner/*:/opt/rest-guard/*:/opt/flink-lineage-transport/*:/opt/spool-transport/*"
     )
     command = shlex.split(lab.service("counts").env["FLINK_SQL_LINEAGE"])
     assert command[0] == "/usr/bin/java"
@@ -208,7 +219,7 @@ def test_contract_requires_flink_lineage_only_if_flink_is_enabled():
 
 def test_flink_components_are_required_only_if_flink_is_enabled():
     on, off = required_artifacts(LabSettings()), required_artifacts(LabSettings(flink=False))
-    assert on - off == {"flink", "flink-lineage-transport", "flink-sql-lineage", "supplier-windows"}
+    assert on - off == {"flink", "flink-lineage-transport", "flink-sql-lineage", "spool-transport", "supplier-windows"}
 
 
 def test_invalid_flink_settings_are_rejected():

@@ -6,6 +6,7 @@ import pytest
 from infra.catalog import LabSettings, build_lab
 from infra.project import PROJECT
 from infra.services.spark import driver
+from infra.services.spark.submission import Submission
 from infra.user_files import UserFileError, UserFiles, read_user_files
 from lineagelab_spark.driver_settings import PROFILE_ROWS
 from tests.unit.infra.test_services import FakeSite
@@ -41,8 +42,9 @@ def test_task_is_observed_and_has_name_of_file():
     properties = spark_properties(found)
     assert properties["spark.app.name"] == "mine"
     assert "spark.extraListeners" not in properties
-    agent = "OPENLINEAGE__TRANSPORT__AUTH__API_KEY"
-    assert found.secrets.keys() == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "LINEAGE_API_KEY", agent}
+    assert found.secrets.keys() == {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "LINEAGE_API_KEY"}
+    assert not [name for name in found.env if name.startswith("OPENLINEAGE__")]
+    assert found.run.components == ("spark",)
     assert found.env["LINEAGE_URL"] == "http://lineage:5000"
 
 
@@ -65,6 +67,50 @@ def test_choose_lineage_emitter():
     service = lab_with("# lab: service\n# lineage: agent\n").service("mine")
     assert service.run.args == ("--application", "mine", "jobs.spark.mine")
     assert "LINEAGE_URL" not in task("# lab: task\n# lineage: off\n").env
+
+
+def test_agent_keeps_events_until_they_are_accepted():
+    found = task("# lab: task\n# lineage: agent\n")
+    properties = spark_properties(found)
+    transport = {
+        key.removeprefix("spark.openlineage.transport."): value
+        for key, value in properties.items()
+        if key.startswith("spark.openlineage.transport.")
+    }
+    assert transport == {
+        "type": "spool",
+        "directory": "/tmp/mine/unsent-events",
+        "transport.type": "http",
+        "transport.url": "http://lineage:5000",
+        "transport.timeoutInMillis": "2000",
+    }
+    assert properties["spark.jars"] == "/opt/spool-transport/spool-transport.jar"
+    assert found.run.components == ("spark", "spool-transport")
+    assert "OPENLINEAGE__TRANSPORT__TRANSPORT__AUTH__API_KEY" in found.secrets
+
+
+def test_jars_of_the_user_are_added_to_that_of_the_agent():
+    conf = "spark.jars=/mine/a.jar,/mine/b.jar"
+    agent = spark_properties(task("# lab: task\n# lineage: agent\n", spark_conf=conf))
+    assert agent["spark.jars"] == "/mine/a.jar,/mine/b.jar,/opt/spool-transport/spool-transport.jar"
+    assert spark_properties(task("# lab: task\n", spark_conf=conf))["spark.jars"] == "/mine/a.jar,/mine/b.jar"
+
+
+def test_exported_agent_sends_each_event_once():
+    """The jar of the transport, and its folder, are on this machine."""
+    conf = "spark.jars=/mine/a.jar"
+    submitted = Submission.of(task("# lab: task\n# lineage: agent\n", spark_conf=conf))
+    assert submitted.properties["spark.jars"] == "/mine/a.jar"
+    transport = {k: v for k, v in submitted.properties.items() if k.startswith("spark.openlineage.transport.")}
+    assert transport == {
+        "spark.openlineage.transport.type": "http",
+        "spark.openlineage.transport.url": "http://lineage:5000",
+        "spark.openlineage.transport.timeoutInMillis": "2000",
+    }
+    assert {k: v for k, v in submitted.variables.items() if k.startswith("OPENLINEAGE__")} == {
+        "OPENLINEAGE__TRANSPORT__TYPE": "http",
+        "OPENLINEAGE__TRANSPORT__AUTH__TYPE": "api_key",
+    }
 
 
 def test_needs_extend_common_needs():
