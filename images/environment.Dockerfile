@@ -13,4 +13,5 @@ RUN python3 -m venv --without-pip /opt/lineage-lab/venvs/${ENVIRONMENT} \
       --no-index --no-deps --no-cache-dir --no-input --progress-bar off /wheels/*.whl
 
 FROM ${BASE_IMAGE}
-COPY --from=packages /opt/lineage-lab/venvs/ /opt/lineage-lab/venvs/
+ARG ENVIRONMENT
+COPY --from=packages /opt/lineage-lab/venvs/${ENVIRONMENT}/ /opt/lineage-lab/venvs/${ENVIRONMENT}/

@@ -25,6 +25,7 @@ from infra.services.dbt import settings as dbt
 from infra.services.definition import FULL
 from infra.services.flink import settings as flink
 from infra.services.forecast import settings as forecast
+from infra.services.spark import packages as spark_packages
 from infra.services.trino import settings as trino
 from infra.settings import Settings, known_keys
 from infra.targets.launch_script import check_unprivileged
@@ -47,6 +48,7 @@ OPTIONAL_ENVIRONMENTS: dict[str, Callable[[Settings], bool]] = {
     venvs.DASHBOARD.name: dashboard.included,
     venvs.DBT.name: dbt.included,
     venvs.MODELS.name: forecast.included,
+    venvs.PANDAS.name: spark_packages.pandas_included,
     venvs.PYFLINK.name: flink.python_included,
     venvs.TRINO.name: trino.included,
     venvs.JAVA_25.name: trino.included,

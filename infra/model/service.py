@@ -43,6 +43,8 @@ class Python:
         uses: further packages or modules of the project; the service restarts when one of them changes.
         reads: other files of the project that the program reads; the service restarts when one of them changes.
         environment: virtual environment that holds the dependencies.
+        packages: further virtual environments, whose packages the program can import as well: it adds
+            `Site.python_packages` to its path.
         components: components that the program reads or starts.
         java: the program starts Java processes on the jars of `components`, as PySpark does.
     """
@@ -52,6 +54,7 @@ class Python:
     uses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     environment: Literal["kit", "spark", "dbt", "dashboard", "models", "airflow", "trino"] = "kit"
+    packages: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
     java: bool = False
 

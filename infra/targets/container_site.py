@@ -19,6 +19,7 @@ from infra.targets.container_paths import (
     VOLUMES,
     host_name,
 )
+from infra.targets.docker.images.wheels import PYTHON
 from infra.targets.site import INSIDE, LOOPBACK, BaseSite
 from infra.toolchain import Artifacts
 
@@ -133,6 +134,9 @@ class ContainerSite(BaseSite):
 
     def volume(self, service: str, name: str) -> str:
         return f"{VOLUMES}/{name}"
+
+    def python_packages(self, environment: str) -> str:
+        return str(self.programs.python(environment).parents[1] / "lib" / f"python{PYTHON}" / "site-packages")
 
     def scratch(self, service: str) -> str:
         return SCRATCH

@@ -12,6 +12,7 @@
 - `airflow` contains Airflow and drivers of Postgres; the setting `airflow` needs it.
 - `test` contains the additional packages of the tests; it includes `kit`, `spark`, `sql` and `catalog`
   likewise, so that PySpark is installed once.
+- `pandas` contains pandas and PyArrow, which Spark jobs see beside `spark`; the setting `sparkPandas` needs it.
 - `pyflink` contains PyFlink with Flink's jars, of which labs use that for Python; the setting `flinkPython` needs it.
 - `trino` contains the parser of the lineage of Trino's queries; the setting `trino` needs it.
 - `java21` contains a Java runtime, for programs that need a newer release than the machine's JDK; `java25`, of a newer
@@ -91,20 +92,21 @@ DASHBOARD = VirtualEnvironment("dashboard")
 QUALITY = VirtualEnvironment("quality")
 MODELS = VirtualEnvironment("models")
 AIRFLOW = VirtualEnvironment("airflow")
+PANDAS = VirtualEnvironment("pandas")
 PYFLINK = VirtualEnvironment("pyflink", build="build")
 TRINO = VirtualEnvironment("trino")
 JAVA_21 = VirtualEnvironment("java21")
 JAVA_25 = VirtualEnvironment("java25")
 OTHER_SPARKS = tuple(VirtualEnvironment(f"spark-{release}", build="build") for release in ("3.5", "4.0"))
 """Releases of PySpark that the Spark integration supports, besides that of `SPARK`. Set-up does not install them."""
-ALONE = (*OTHER_SPARKS, JAVA_25, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, PYFLINK, TRINO)
+ALONE = (*OTHER_SPARKS, JAVA_25, DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, PANDAS, PYFLINK, TRINO)
 """Environments whose packages no other one sees, and whose versions may differ from theirs."""
 
 ENVIRONMENTS = {
     environment.name: environment
     for environment in (
         *(KIT, SPARK, JAVA_21, JAVA_25, SQL, CATALOG, TEST),
-        *(DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, PYFLINK, TRINO),
+        *(DBT, DASHBOARD, QUALITY, MODELS, AIRFLOW, PANDAS, PYFLINK, TRINO),
     )
 }
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Batch job: orders with bids and supplier tier. `python -m jobs.spark.enriched_orders [--day DAY ...] [--all]`.
+"""Batch job: orders with bids, supplier tier and price deviation.
 
-By default it computes the days for which orders or bids have arrived since its last run, so late data change the day to
-which they belong. `--day` or `--all` repeat days (a backfill). Each day is one partition, and a run is one commit: the
-job is idempotent.
+`python -m jobs.spark.enriched_orders [--day DAY ...] [--all]`. By default it computes the days for which orders or bids
+have arrived since its last run, so late data change the day to which they belong. `--day` or `--all` repeat days (a
+backfill). Each day is one partition, and a run is one commit: the job is idempotent.
 
 Environment: `LINEAGE_URL` (optional), and that of `jobs.spark.runtime`.
 """
@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from infra.namespaces import JOB_ENRICHED_ORDERS, TABLE_RAW_BIDS, qualified_table_name
 from jobs.spark import iceberg, runtime, tables
+from jobs.spark.transformations.deviation import with_deviation
 from jobs.spark.transformations.enrich import of_days, with_bids, with_tier
 from jobs.spark.transformations.supplier_versions import supplier_versions
 from lineagelab_spark import Lineage
@@ -82,9 +83,10 @@ def update_suppliers(orders: DataFrame, target: tables.Table) -> None:
 
 
 def enriched(orders: DataFrame, bids: DataFrame, versions: DataFrame, days: Collection[date]) -> DataFrame:
-    """Return the orders of the given days with their bids and the tier of their supplier."""
+    """Return the orders of the given days with their bids, the tier of their supplier and price deviation."""
     columns = tables.enriched_orders().columns.fieldNames()
-    return orders.transform(of_days, days).transform(with_bids, bids).transform(with_tier, versions).select(*columns)
+    found = orders.transform(of_days, days).transform(with_bids, bids).transform(with_tier, versions)
+    return found.transform(with_deviation).select(*columns)
 
 
 def load(spark: SparkSession, arguments: Arguments) -> None:

@@ -160,7 +160,7 @@ def suppliers(name: str = qualified_table_name(TABLE_SUPPLIERS)) -> Table:
 
 
 def enriched_orders(name: str = qualified_table_name(TABLE_ENRICHED_ORDERS)) -> Table:
-    """Return the table of accepted orders with their bids and the tier of their supplier on that day."""
+    """Return the table of accepted orders with bids, the tier of their supplier on that day, and price deviation."""
     columns = (
         _order_columns()
         .add("bid_date", DateType())
@@ -168,6 +168,7 @@ def enriched_orders(name: str = qualified_table_name(TABLE_ENRICHED_ORDERS)) -> 
         .add("best_bid", _PRICE)
         .add("margin", DecimalType(11, 2))
         .add("tier", StringType())
+        .add("price_deviation", DoubleType())
     )
     return Table(name, columns, "bid_date")
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spark standalone cluster, optional: a master and a worker; otherwise jobs run locally or on a user's cluster."""
 
+from dataclasses import replace
+
 from infra import credentials
 from infra.errors import SettingsError
 from infra.model import Endpoint, Probe, Python, Service, Site
 from infra.services import jvm
 from infra.services.definition import ServiceDefinition, WebPage
-from infra.services.spark import executors
+from infra.services.spark import executors, packages
 from infra.services.spark.job import COMPONENT, PACKAGE
 from infra.services.spark.logging import LOG4J2_PROPERTIES
 from infra.services.spark.settings import SparkSettings, process_environment
@@ -103,19 +105,20 @@ def _worker(site: Site, settings: Settings) -> Service:
     """Return the worker; executors are its children, inherit its environment with the credentials, and stop with it."""
     spark_settings = settings.section(SparkSettings)
     reached, web = site.address(WORKER, WORKER_RPC.name), site.listen(WORKER, WORKER_WEB.name)
+    worker = daemon(
+        "org.apache.spark.deploy.worker.Worker",
+        *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
+        *(
+            "--cores",
+            str(spark_settings.spark_worker_cores),
+            "--memory",
+            f"{spark_settings.spark_worker_memory_mib}m",
+        ),
+        *("--work-dir", site.volume(WORKER, WORK), f"spark://{site.address(MASTER, RPC.name)}"),
+    )
     return Service(
         name=WORKER,
-        run=daemon(
-            "org.apache.spark.deploy.worker.Worker",
-            *("--host", reached.host, "--port", str(reached.port), "--webui-port", str(web.port)),
-            *(
-                "--cores",
-                str(spark_settings.spark_worker_cores),
-                "--memory",
-                f"{spark_settings.spark_worker_memory_mib}m",
-            ),
-            *("--work-dir", site.volume(WORKER, WORK), f"spark://{site.address(MASTER, RPC.name)}"),
-        ),
+        run=replace(worker, packages=packages.environments(settings)),
         needs=(MASTER,),
         endpoints=ENDPOINTS[WORKER],
         ready=Probe(WORKER_WEB.name, "/json/"),

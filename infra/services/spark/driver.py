@@ -6,7 +6,7 @@ from infra.model import Python, Service, Site, Task
 from infra.namespaces import CHECKPOINT_BUCKET, JOB_NAMESPACE, WAREHOUSE_BUCKET
 from infra.services import iceberg_catalog, kafka, kafka_access, lineage, schema_registry, tls
 from infra.services.properties import render_properties
-from infra.services.spark import agent
+from infra.services.spark import agent, packages
 from infra.services.spark import cluster as spark_cluster
 from infra.services.spark import executors as spark_executors
 from infra.services.spark import foreign as spark_foreign
@@ -23,15 +23,11 @@ from infra.services.spark.settings import (
     process_environment,
 )
 from infra.settings import Settings
-from infra.user_files import PACKAGE_FOLDER
 
 PROPERTIES = "spark.properties"
 LAUNCHER = "lineagelab_spark.launch"
 OBSERVER = "lineagelab_spark.observed"
 TIMER = "lineagelab_spark.launch_every"
-
-PACKAGES = "SPARK_PYTHON_PACKAGES"
-"""Environment variable of a driver with the folder of further packages that it and its executors can import."""
 
 PROFILE_ROWS = "LINEAGE_PROFILE_ROWS"
 """Environment variable of an observed batch job with the rows up to which it profiles its tables."""
@@ -87,6 +83,7 @@ def _driver_program(driver: Driver, settings: Settings) -> Python:
         uses=(*modules, *executor),
         reads=driver.packages,
         environment="spark",
+        packages=packages.environments(settings),
         components=(COMPONENT, *agent.components(driver)),
         java=True,
     )
@@ -96,10 +93,6 @@ def _profile_environment(driver: Driver, settings: Settings) -> dict[str, str]:
     """Return the variable that makes an observed batch job profile its tables at its end."""
     rows = settings.section(SparkSettings).profile_rows
     return {PROFILE_ROWS: str(rows)} if rows and driver.is_observed else {}
-
-
-def _package_environment(driver: Driver, site: Site) -> dict[str, str]:
-    return {PACKAGES: site.project_file(PACKAGE_FOLDER)} if driver.packages else {}
 
 
 def _driver_needs(driver: Driver, settings: Settings) -> tuple[str, ...]:
@@ -137,6 +130,6 @@ def _driver_environment(driver: Driver, site: Site, settings: Settings) -> dict[
         **agent.environment(driver),
         **lineage_url,
         **_profile_environment(driver, settings),
-        **_package_environment(driver, site),
+        **packages.variables(driver, site, settings),
         **driver.env,
     }

@@ -4,6 +4,7 @@
 from infra import credentials
 from infra.errors import SettingsError
 from infra.model import Python, Site, Task
+from infra.services.spark import packages
 from infra.services.spark.job import COMPONENT, PACKAGE, Driver
 from infra.services.spark.settings import (
     SECRETS,
@@ -86,7 +87,13 @@ def program(driver: Driver, site: Site, settings: Settings) -> Task | None:
         return None
     return Task(
         name=driver.program,
-        run=Python(MODULE, environment="spark", components=(COMPONENT,), java=True),
+        run=Python(
+            MODULE,
+            environment="spark",
+            packages=packages.environments(settings),
+            components=(COMPONENT,),
+            java=True,
+        ),
         env={**process_environment(site), "AWS_REGION": credentials.S3_REGION},
         secrets={**SECRETS, **login_secrets(site)},
         secret_files=login_files(driver, site),

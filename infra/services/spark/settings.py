@@ -86,6 +86,9 @@ class SparkSettings(SettingsSection):
     profile_rows: int = Field(
         0, ge=0, description="rows up to which a table is profiled after each Spark batch job that wrote it; 0: never"
     )
+    spark_pandas: BooleanSetting = Field(
+        False, description="true: Spark jobs can import pandas and PyArrow, 350 MB; medallion: true includes them"
+    )
     spark_conf: str = Field(
         "", description="Spark properties of all drivers, which override the lab's: spark.KEY=VALUE;spark.KEY=VALUE"
     )

@@ -9,6 +9,7 @@ from infra.errors import LabError
 from infra.model import Python, Service, Task
 from infra.services.spark.agent import without_spool
 from infra.services.spark.driver import LAUNCHER, OBSERVER, PROPERTIES, TIMER
+from infra.services.spark.packages import PACKAGES
 
 CLASS_PATH = "spark.executor.extraClassPath"
 SCRIPT, MAIN, SOURCES = "submit.sh", "main.py", "sources.zip"
@@ -30,6 +31,7 @@ _LOCAL_VARIABLES = {
     "PYSPARK_SUBMIT_ARGS",
     "CLASS_DATA",
     "LINEAGE_OPEN_RUNS",
+    PACKAGES,
 }
 
 _EXECUTOR_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION")

@@ -106,6 +106,13 @@ def test_every_image_is_built_on_the_chosen_base(artifacts):
             Python("till", environment="spark", components=("spark",), java=True),
             ["native", "jvm", "python", "python-spark", "spark", "spark-class-data", "part"],
         ),
+        (
+            Python("till", environment="spark", packages=("pandas",), components=("spark",), java=True),
+            [
+                *("native", "jvm", "python", "python-spark", "spark", "spark-class-data"),
+                *("spark-class-data-pandas", "part"),
+            ],
+        ),
     ],
 )
 def test_images_build_on_shared_images(recipes, run, chain):

@@ -4,7 +4,10 @@
 import pytest
 
 from infra.catalog import LabSettings, build_lab
-from infra.services.spark.driver import PACKAGES
+from infra.cli.setup import required_artifacts
+from infra.services.spark.packages import PACKAGES
+from infra.targets.docker.site import DockerSite
+from infra.toolchain import Artifacts
 from infra.user_files import PACKAGE_FOLDER, UserFileError, UserFiles, read_user_files
 from lineagelab_spark import launch
 from tests.unit.infra.rendered_labs import LOCAL_SITE
@@ -63,6 +66,36 @@ def test_jobs_of_the_lab_do_not_depend_on_them():
     found = lab(f"{PACKAGE_FOLDER}/one.py").service("orders_etl")
     assert found.run.reads == ()
     assert PACKAGES not in found.env
+
+
+@pytest.mark.parametrize("settings", [{"spark_pandas": True}, {"medallion": True}])
+def test_pandas_is_for_all_jobs_and_behind_the_packages_of_the_user(settings):
+    given = LabSettings(**settings)
+    found = build_lab(FakeSite(), given, UserFiles(spark=JOBS, packages=(f"{PACKAGE_FOLDER}/one.py",)))
+    assert found.service("orders_etl").env[PACKAGES] == "/venvs/pandas/site-packages"
+    own = found.service("always")
+    assert own.env[PACKAGES] == f"/opt/project/{PACKAGE_FOLDER}:/venvs/pandas/site-packages"
+    assert own.run.packages == ("pandas",)
+    assert "pandas" in required_artifacts(given)
+
+
+def test_pandas_is_optional():
+    assert lab().service("orders_etl").run.packages == ()
+    assert "pandas" not in required_artifacts(LabSettings())
+    assert "pandas" not in required_artifacts(LabSettings(spark_pandas=True, profile="connect"))
+
+
+def test_executors_have_the_same_packages():
+    cluster = build_lab(FakeSite(), LabSettings(spark_pandas=True, spark="cluster"))
+    assert cluster.service("spark_worker").run.packages == ("pandas",)
+    pods = LabSettings(spark_pandas=True, spark="kubernetes", target="kubernetes")
+    (statistics,) = (task for task in build_lab(FakeSite(), pods).tasks if task.name == "supplier_stats")
+    assert statistics.executor.run.packages == ("pandas",)
+
+
+def test_images_have_the_python_of_their_packages():
+    site = DockerSite.of_stack("dev", LabSettings(target="docker"), Artifacts.open())
+    assert site.python_packages("pandas") == "/opt/lineage-lab/venvs/pandas/lib/python3.11/site-packages"
 
 
 def test_the_launcher_knows_the_variable():

@@ -16,6 +16,7 @@ from pyspark.testing import assertDataFrameEqual
 from jobs.spark import enriched_orders, runtime, supplier_activity, tables
 from jobs.spark.enriched_orders import BIDS, Arguments
 from jobs.spark.streaming import Stopping
+from jobs.spark.transformations.deviation import with_deviation
 from jobs.spark.transformations.enrich import of_days, with_bids, with_tier
 from jobs.spark.transformations.supplier_versions import BRONZE, GOLD, SILVER, supplier_versions
 from lineagelab_spark import NoQueryLineage
@@ -107,6 +108,31 @@ def test_duplicate_and_invalid_bids_do_not_change_the_best_one(spark: SparkSessi
         "order_id string, bid_count long, best_bid decimal(10,2), margin decimal(11,2)",
     )
     assertDataFrameEqual(found, expected)
+
+
+def test_deviation_is_in_median_absolute_deviations_of_item_and_day(spark: SparkSession) -> None:
+    rows = spark.createDataFrame(
+        [
+            *[(f"m{price}", "anvil", MONDAY, Decimal(price)) for price in (10, 12, 13, 15, 100)],
+            *[(f"t{price}", "anvil", TUESDAY, Decimal(price)) for price in (10, 11)],
+            *[(f"s{number}", "rope", MONDAY, Decimal(7)) for number in range(3)],
+            ("alone", "rope", TUESDAY, Decimal(7)),
+        ],
+        "order_id string, item string, bid_date date, price decimal(10,2)",
+    )
+
+    found = {row["order_id"]: row["price_deviation"] for row in rows.transform(with_deviation).collect()}
+
+    # Median 13, distances 3, 1, 0, 2 and 87, whose median is 2.
+    assert {key: value for key, value in found.items() if key.startswith("m")} == {
+        "m10": -1.5,
+        "m12": -0.5,
+        "m13": 0.0,
+        "m15": 1.0,
+        "m100": 43.5,
+    }
+    assert (found["t10"], found["t11"]) == (-1.0, 1.0)
+    assert {found[key] for key in ("s0", "s1", "s2", "alone")} == {None}
 
 
 def tiers(spark: SparkSession) -> dict[str, str]:
@@ -233,7 +259,13 @@ def test_column_of_another_type_is_refused() -> None:
     assert [field.name for field in tables.missing_columns(tables.suppliers(), StructType())][-1] == "valid_to"
 
 
-ORDER_ROWS = [("a", "alder", 900, at(MONDAY)), ("b", "alder", 2000, at(TUESDAY)), ("c", "birch", 900, at(TUESDAY))]
+ORDER_ROWS = [
+    ("a", "alder", 900, at(MONDAY)),
+    ("b", "alder", 2000, at(TUESDAY)),
+    ("c", "birch", 900, at(TUESDAY)),
+    ("d", "birch", 700, at(MONDAY)),
+    ("e", "birch", 1000, at(MONDAY)),
+]
 BID_ROWS = [
     *[("a", "1200", "birch", at(MONDAY))] * 2,  # captured twice
     ("b", "2500", "cedar", at(TUESDAY)),

@@ -136,6 +136,11 @@ class Recipes:
     def _environment_image(self, name: str) -> Image:
         return Image(f"python-{name}", "environment", self._interpreter_image, (self.contents.wheels(name),), name)
 
+    def _with_packages(self, base: Image, environment: str) -> Image:
+        """Return an image with a further virtual environment."""
+        wheels = self.contents.wheels(environment)
+        return Image(f"{base.name}-{environment}", "environment", base, (wheels,), environment)
+
     def _java_image(self, run: Java) -> Image:
         """Return the image of a Java program; a Java release other than Debian's is copied into it."""
         runtime = (self.contents.java(run.runtime),) if run.runtime != DEBIAN_JAVA else ()
@@ -154,6 +159,8 @@ class Recipes:
         base, components = self._environment_image(run.environment), run.components
         if run.java:
             base, components = self._component_image(components[0], base), components[1:]
+        for environment in run.packages:
+            base = self._with_packages(base, environment)
         folders = tuple(self.contents.component(component) for component in components)
         sources = self.contents.sources(run.module, run.uses, run.reads)
         return Image(image_name(name), "service", base, (*folders, *sources))
