@@ -222,6 +222,8 @@ def lineage_service_rules(kafka_addresses: list[str], catalog_url: str) -> dict[
     """
     return {
         "version": 1,
+        # Flink's listener names sources and sinks without storage (datagen, print) like tables of an unknown catalog.
+        "emptyNamespaces": "omit",
         "namespaces": [
             {"canonical": KAFKA_NAMESPACE, "hosts": sorted(set(kafka_addresses))},
             {"canonical": WAREHOUSE_NAMESPACE, "patterns": [f"^s3[an]?://{WAREHOUSE_BUCKET}/?$"]},

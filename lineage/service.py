@@ -84,6 +84,9 @@ _MAX_EXPORT_ATTEMPTS = 3
 _MAX_UNLOCATED = 1_000
 """Maximum number of tables without a location that are looked up again."""
 
+_MAX_OMITTED = 1_000
+"""Maximum number of datasets without a namespace that are logged."""
+
 _MAX_APPLY_ATTEMPTS, _APPLY_PAUSE = 200, 0.01
 """Waits, and seconds of each, until events that are stored are in the graph."""
 
@@ -191,6 +194,7 @@ class Service:
         self._unsealed = asyncio.Event()
         self._checkpoint_needed = asyncio.Event()
         self._unlocated: dict[TableName, DatasetId] = {}
+        self._omitted: set[tuple[str, str]] = set()
         self._retiring: set[asyncio.Task[None]] = set()
         self._tasks = [
             asyncio.create_task(self._apply_committed()),
@@ -666,9 +670,22 @@ class Service:
         names = self.reader.names()
         try:
             original = read_original(content)
-            return _ReadEvent(original, canonical_event(original.body, names), names.tables, names.locations)
+            body = canonical_event(original.body, names)
+            self._report_omitted(body, names.omitted)
+            return _ReadEvent(original, body, names.tables, names.locations)
         except EventError as error:
             return error
+
+    def _report_omitted(self, body: JsonObject, datasets: set[str]) -> None:
+        """Log the datasets that are left out of an event, once for each job."""
+        job = (body.get("job") or {}).get("name", "")
+        for dataset in datasets:
+            if (job, dataset) not in self._omitted and len(self._omitted) < _MAX_OMITTED:
+                self._omitted.add((job, dataset))
+                logger.warning(
+                    "dataset %.200r of job %.200r has no namespace, and no naming rule gives it one: it is left out",
+                    *(dataset, job),
+                )
 
     async def _submit_events(self, events: list[_ReadEvent], offsets: Offsets | None = None) -> list[bool]:
         done: asyncio.Future[list[bool]] = self._loop.create_future()

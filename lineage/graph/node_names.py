@@ -23,6 +23,10 @@ class NodeNames:
         node = self._lineage.node(self._names.dataset(namespace, name))
         return self._names.locations.get(node, node)
 
+    def omits(self, namespace: str, name: str) -> bool:
+        """Return whether a dataset is left out of events under the naming rules."""
+        return self._names is not None and self._names.omits(namespace, name)
+
     def symlink(self, namespace: str, name: str) -> DatasetId:
         """Return an alias under the naming rules."""
         return DatasetId(namespace, name) if self._names is None else self._names.symlink(namespace, name)

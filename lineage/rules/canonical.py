@@ -20,6 +20,9 @@ class NameSource(Protocol):
     def symlink(self, namespace: str, name: str) -> DatasetId:
         """Return the name to use for that of an alias."""
 
+    def omits(self, namespace: str, name: str) -> bool:
+        """Return whether a dataset or an alias is left out."""
+
 
 def canonical_event(body: JsonObject, names: NameSource) -> JsonObject:
     """Return a copy of a validated event under canonical names; parts without dataset names are shared with `body`.
@@ -33,7 +36,9 @@ def canonical_event(body: JsonObject, names: NameSource) -> JsonObject:
     for direction in ("inputs", "outputs"):
         if body.get(direction):
             event[direction] = [
-                _canonical_dataset(dataset, names, f"{direction}[{i}]") for i, dataset in enumerate(body[direction])
+                _canonical_dataset(dataset, names, f"{direction}[{i}]")
+                for i, dataset in enumerate(body[direction])
+                if not _is_omitted(dataset, names)
             ]
     job = body.get("job")
     if job and _is_present("lineage", facets := job.get("facets") or {}):
@@ -68,6 +73,10 @@ def _is_present(name: str, facets: JsonObject) -> bool:
     return name in facets and facets[name].get("_deleted") is not True
 
 
+def _is_omitted(entity: JsonObject, names: NameSource) -> bool:
+    return names.omits(entity["namespace"], entity["name"])
+
+
 def _canonical_entity(entity: JsonObject, names: NameSource, path: str) -> JsonObject:
     dataset = names.dataset(entity["namespace"], entity["name"])
     return _with_checked_name(entity, dataset, path)
@@ -85,6 +94,7 @@ def _canonical_symlinks(facet: JsonObject, names: NameSource, path: str) -> Json
             identifier, names.symlink(identifier["namespace"], identifier["name"]), f"{path}.identifiers[{i}]"
         )
         for i, identifier in enumerate(facet.get("identifiers") or [])
+        if not _is_omitted(identifier, names)
     ]
     return {**facet, "identifiers": identifiers}
 
@@ -93,6 +103,8 @@ def _canonical_lifecycle(facet: JsonObject, names: NameSource, path: str) -> Jso
     previous = facet.get("previousIdentifier")
     if previous is None:
         return facet
+    if _is_omitted(previous, names):
+        return {key: value for key, value in facet.items() if key != "previousIdentifier"}
     return {**facet, "previousIdentifier": _canonical_entity(previous, names, f"{path}.previousIdentifier")}
 
 
@@ -111,12 +123,18 @@ def _canonical_column_lineage(facet: JsonObject, names: NameSource, path: str) -
 
 
 def _canonical_entities(entities: list[JsonObject], names: NameSource, path: str) -> list[JsonObject]:
-    return [_canonical_entity(entity, names, f"{path}[{i}]") for i, entity in enumerate(entities)]
+    return [
+        _canonical_entity(entity, names, f"{path}[{i}]")
+        for i, entity in enumerate(entities)
+        if not _is_omitted(entity, names)
+    ]
 
 
 def _canonical_job_lineage(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
     entries = []
     for i, entry in enumerate(facet.get("entries") or []):
+        if entry["type"] == "DATASET" and _is_omitted(entry, names):
+            continue
         where = f"{path}.entries[{i}]"
         target = _canonical_targets(entry, names, where)
         entries.append(_canonical_entity(target, names, where) if entry["type"] == "DATASET" else target)
@@ -142,4 +160,5 @@ def _canonical_lineage_inputs(inputs: list[JsonObject], names: NameSource, path:
     return [
         _canonical_entity(source, names, f"{path}[{i}]") if source["type"] == "DATASET" else source
         for i, source in enumerate(inputs)
+        if source["type"] != "DATASET" or not _is_omitted(source, names)
     ]

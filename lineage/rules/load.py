@@ -11,6 +11,10 @@ from lineage.rules.model import Catalog, CatalogAlias, NamespaceRule, Rules, Sym
 
 VERSION = 1
 
+REFUSE, OMIT = "refuse", "omit"
+"""Values of `emptyNamespaces`: what becomes of an event with a dataset to which no rule gives a namespace, or of the
+dataset."""
+
 
 class RulesError(ValueError):
     """The rules file cannot be used; the message names the key and the expected value."""
@@ -35,7 +39,7 @@ def load_rules(text: str) -> Rules:
 
     Shape: `{"version": 1, "namespaces": [{"canonical", "hosts"} | {"canonical", "patterns"}],
     "catalogs": [{"name", "uri", "warehouse", "aliases": [{"name", "namespaces", "patterns"}]}],
-    "symlinks": [{"namespace", "name", "aliases": [{"namespace", "name"}]}]}`.
+    "symlinks": [{"namespace", "name", "aliases": [{"namespace", "name"}]}], "emptyNamespaces": "refuse" | "omit"}`.
 
     Raises:
         RulesError: not JSON, an unknown or missing key, or a value of the wrong type.
@@ -44,7 +48,8 @@ def load_rules(text: str) -> Rules:
         content: object = json.loads(text)
     except json.JSONDecodeError as error:
         raise RulesError(f"not JSON: {error}") from error
-    document = _checked_keys(content, "", required={"version"}, optional={"namespaces", "catalogs", "symlinks"})
+    optional = {"namespaces", "catalogs", "symlinks", "emptyNamespaces"}
+    document = _checked_keys(content, "", required={"version"}, optional=optional)
     if document["version"] != VERSION:
         raise RulesError(f"version: {document['version']!r} is unknown; this service reads version {VERSION}")
     namespaces = _array_items(document, "namespaces")
@@ -55,9 +60,16 @@ def load_rules(text: str) -> Rules:
         tuple(_parse_symlink(item, f"symlinks[{i}]") for i, item in enumerate(_array_items(document, "symlinks"))),
     )
     try:
-        return Rules(*parts)
+        return Rules(*parts, _omits_empty_namespaces(document))
     except ValueError as error:
         raise RulesError(f"symlinks: {error}") from error
+
+
+def _omits_empty_namespaces(document: dict[str, Any]) -> bool:
+    value = document.get("emptyNamespaces", REFUSE)
+    if value not in (REFUSE, OMIT):
+        raise RulesError(f"emptyNamespaces: {value!r} is neither {REFUSE!r} nor {OMIT!r}")
+    return bool(value == OMIT)
 
 
 def _parse_namespace(content: object, path: str) -> NamespaceRule:

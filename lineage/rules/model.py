@@ -79,7 +79,8 @@ class SymlinkRule:
 class Rules:
     """All naming rules. An empty `Rules()` unifies spellings of locations alone (see `lineage.rules.paths`).
 
-    Without `unify_spellings` these stay apart, for checks of what an emitter writes.
+    With `omit_empty_namespaces`, datasets to which no rule gives a namespace are left out of their events, which are
+    refused otherwise. Without `unify_spellings`, spellings stay apart, for checks of what an emitter writes.
 
     Raises:
         ValueError: aliases form a cycle.
@@ -88,6 +89,7 @@ class Rules:
     namespaces: tuple[NamespaceRule, ...] = ()
     catalogs: tuple[Catalog, ...] = ()
     symlinks: tuple[SymlinkRule, ...] = ()
+    omit_empty_namespaces: bool = False
     unify_spellings: bool = True
     _hosts: dict[str, str] = field(init=False, repr=False, compare=False)
     _aliases: dict[DatasetId, DatasetId] = field(init=False, repr=False, compare=False)

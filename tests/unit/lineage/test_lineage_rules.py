@@ -7,7 +7,8 @@ import pytest
 from lineage_events import CATALOG_URI, body, dataset, encode, facet, read
 
 from infra.namespaces import lineage_service_rules
-from lineage.rules import Names, RulesError, TableName, load_rules
+from lineage.events import InvalidEvent
+from lineage.rules import Names, RulesError, TableName, canonical_event, load_rules
 
 FILE = {
     "version": 1,
@@ -219,3 +220,72 @@ def test_canonical_names_are_unchanged():
     content = body(inputs=[dataset("t", namespace="kafka://broker-1")], outputs=[{"namespace": "", "name": "lake.a.b"}])
     once = read(content)
     assert read(once.body).body == once.body
+
+
+def unnamed_event():
+    """An event of Flink's listener: a generator and a table of the catalog have no namespace."""
+    columns = {
+        "id": {
+            "inputFields": [
+                {"namespace": "", "name": "default_catalog.default_database.generated", "field": "id"},
+                {"namespace": "", "name": "lake.sales.orders", "field": "id"},
+            ]
+        }
+    }
+    column_lineage = facet(fields=columns)
+    return body(
+        inputs=[
+            {"namespace": "", "name": "default_catalog.default_database.generated"},
+            {"namespace": "", "name": "lake.sales.orders"},
+        ],
+        outputs=[
+            dataset("orders", "kafka://kafka:9092", columnLineage=column_lineage),
+            {"namespace": " ", "name": "default_catalog.default_database.printed"},
+        ],
+    )
+
+
+def test_dataset_without_a_namespace_is_refused():
+    with pytest.raises(InvalidEvent, match=r"inputs\[0\]\.namespace: is empty, and no naming rule resolves it"):
+        canonical_event(unnamed_event(), names())
+    assert names(emptyNamespaces="refuse").dataset("", "x") == ("", "x")
+
+
+def test_dataset_without_a_namespace_is_left_out_if_the_rules_say_so():
+    found = names(emptyNamespaces="omit")
+    event = canonical_event(unnamed_event(), found)
+    alias = {"namespace": "s3://warehouse/root", "name": "lake.sales.orders"}
+    assert event["inputs"] == [alias]
+    (output,) = event["outputs"]
+    assert output["facets"]["columnLineage"]["fields"]["id"]["inputFields"] == [{**alias, "field": "id"}]
+    assert found.omitted == {
+        "default_catalog.default_database.generated",
+        "default_catalog.default_database.printed",
+    }
+
+
+def test_names_without_a_namespace_are_left_out_of_every_facet_that_names_datasets():
+    other = {"namespace": "", "name": "generated"}
+    kept = {"namespace": "s3://warehouse", "name": "a"}
+    lineage = {"inputs": [{"type": "DATASET", **other}, {"type": "DATASET", **kept}], "fields": {}}
+    facets = {
+        "symlinks": facet(identifiers=[{**other, "type": "TABLE"}, {**kept, "type": "TABLE"}]),
+        "lifecycleStateChange": facet(lifecycleStateChange="RENAME", previousIdentifier=other),
+        "lineage": facet(**lineage),
+        "columnLineage": facet(fields={}, dataset=[{**other, "field": "x"}]),
+    }
+    event = body(outputs=[dataset("b", **facets)])
+    event["job"]["facets"] = {
+        "lineage": facet(entries=[{"type": "DATASET", **other, "inputs": []}, {"type": "JOB", **kept}])
+    }
+    found = canonical_event(event, names(emptyNamespaces="omit"))
+    assert "generated" not in json.dumps(found)
+    (output,) = found["outputs"]
+    assert [each["name"] for each in output["facets"]["symlinks"]["identifiers"]] == ["a"]
+    assert [each["name"] for each in output["facets"]["lineage"]["inputs"]] == ["a"]
+    assert [each["name"] for each in found["job"]["facets"]["lineage"]["entries"]] == ["a"]
+
+
+def test_value_for_empty_namespaces_is_checked():
+    with pytest.raises(RulesError, match="emptyNamespaces: 'drop' is neither 'refuse' nor 'omit'"):
+        names(emptyNamespaces="drop")
