@@ -20,6 +20,7 @@ class Java:
         runtime: major version of the Java runtime; 17 and 21 come with the lab's prerequisites and packages, any other
             one is a JDK of the machine (`infra.toolchain.prerequisites.find_java_release`).
         components: further components whose folders the program reads at run time.
+        packages: virtual environments whose files the program reads or whose Python it starts.
         reads: files of the project that the program reads; the service restarts when one of them changes.
     """
 
@@ -32,6 +33,7 @@ class Java:
     class_path: str = "lib/*"
     runtime: int = 17
     components: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
 
 
@@ -43,8 +45,8 @@ class Python:
         uses: further packages or modules of the project; the service restarts when one of them changes.
         reads: other files of the project that the program reads; the service restarts when one of them changes.
         environment: virtual environment that holds the dependencies.
-        packages: further virtual environments, whose packages the program can import as well: it adds
-            `Site.python_packages` to its path.
+        packages: further virtual environments, whose Python the program starts, or whose packages it can import: it
+            adds `Site.python_packages` to its path.
         components: components that the program reads or starts.
         java: the program starts Java processes on the jars of `components`, as PySpark does.
     """

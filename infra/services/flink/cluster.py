@@ -31,6 +31,7 @@ from infra.services.flink.settings import (
     JOBMANAGER_RPC,
     METRICS_PORT,
     PLANNER_COMPONENT,
+    PYTHON_ENVIRONMENT,
     TASKMANAGER,
     TASKMANAGER_DATA,
     TASKMANAGER_METRICS,
@@ -38,7 +39,6 @@ from infra.services.flink.settings import (
     TRANSPORT_COMPONENTS,
     WINDOWS_COMPONENT,
     FlinkSettings,
-    check_python,
     direct_memory_mib,
     enabled,
     flink_settings,
@@ -174,7 +174,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
     if settings.section(FlinkSettings).flink_metrics and name in _METRICS:
         arguments += ("-D", f"{METRICS_PORT}={site.listen(name, _METRICS[name].name).port}")
     # For all jobs, and not shipped with each: programs that set `pipeline.jars` would replace it.
-    python = (python_jar(site),) if python_included(settings) else ()
+    python, packages = ((python_jar(site),), (PYTHON_ENVIRONMENT,)) if python_included(settings) else ((), ())
     logging = f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}"
     return Java(
         COMPONENT,
@@ -184,6 +184,7 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *MODULE_OPTIONS, logging),
         class_path=":".join((CLASS_PATH, *python, *map(site.class_path, _OWN_COMPONENTS))),
         components=_OWN_COMPONENTS,
+        packages=packages,
     )
 
 
@@ -260,7 +261,6 @@ DEFINITIONS = (
         settings=FlinkSettings,
         enabled=enabled,
         feature=FEATURE,
-        check=check_python,
         web_page=WebPage(JOBMANAGER_REST),
         position=200,
     ),

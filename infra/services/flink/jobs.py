@@ -332,6 +332,7 @@ def _python_program(job: PythonJob, site: Site) -> tuple[Python, dict[str, str]]
         uses=(PYTHON_PROGRAM,),
         reads=(file, *job.modules),
         components=(COMPONENT, PLANNER_COMPONENT, *TRANSPORT_COMPONENTS),
+        packages=(PYTHON_ENVIRONMENT,),
         java=True,
     )
     return run, {COLUMNS_FILE: job.columns} if job.columns else {}

@@ -9,7 +9,6 @@ import json
 from pydantic import Field
 
 from infra import credentials
-from infra.errors import SettingsError
 from infra.model import Endpoint, Site
 from infra.namespaces import CHECKPOINT_BUCKET, flink_lineage_settings
 from infra.project import PROJECT
@@ -95,9 +94,7 @@ class FlinkSettings(SettingsSection):
     flink: BooleanSetting = Field(
         True, description="true: a Flink cluster with SQL gateway, and the jobs that run on it; false: no Flink"
     )
-    flink_python: BooleanSetting = Field(
-        False, description="true: PyFlink programs run on the Flink cluster; target local"
-    )
+    flink_python: BooleanSetting = Field(False, description="true: PyFlink programs run on the Flink cluster")
 
 
 FEATURE = "flink"
@@ -110,7 +107,7 @@ def enabled(settings: Settings) -> bool:
 
 
 def python_jar(site: Site) -> str:
-    """Return the path of Flink's Python jar. PyFlink's environment has it: images contain all of the component."""
+    """Return the path of Flink's Python jar. PyFlink's environment has it: all labs have the component."""
     requirement = (PROJECT / "requirements" / f"{PYTHON_ENVIRONMENT}.in").read_text(encoding="utf-8")
     version = requirement.rpartition("==")[2].strip()
     return f"{site.python_packages(PYTHON_ENVIRONMENT)}/pyflink/opt/flink-python-{version}.jar"
@@ -119,15 +116,6 @@ def python_jar(site: Site) -> str:
 def python_included(settings: Settings) -> bool:
     """Return True if PyFlink programs can run on the cluster."""
     return enabled(settings) and settings.section(FlinkSettings).flink_python
-
-
-def check_python(settings: Settings) -> None:
-    """Raise SettingsError if the target cannot run PyFlink programs."""
-    if settings.section(FlinkSettings).flink_python and settings.target != "local":
-        raise SettingsError(
-            f"lineage-lab:flinkPython is true, and the images of target {settings.target} have no PyFlink: remove the "
-            "setting, or set lineage-lab:target: local"
-        )
 
 
 def flink_settings(site: Site, settings: Settings) -> Options:

@@ -3,9 +3,8 @@
 
 import pytest
 
-from infra.catalog import LabSettings, build_lab, check_settings
+from infra.catalog import LabSettings, build_lab
 from infra.cli.setup import required_artifacts
-from infra.errors import SettingsError
 from infra.model import FlinkJob
 from infra.services.flink.jobs import COLUMNS_FILE, PYTHON_LAUNCHER
 from infra.services.flink.settings import JOBMANAGER, PYTHON_ENVIRONMENT, TASKMANAGER, python_jar
@@ -83,9 +82,14 @@ def test_pyflink_is_installed_for_labs_with_the_setting():
         assert PYTHON_ENVIRONMENT not in required_artifacts(settings)
 
 
-def test_targets_with_images_have_no_pyflink():
-    with pytest.raises(SettingsError, match="flinkPython is true, and the images of target docker have no PyFlink"):
-        check_settings(LabSettings(flink_python=True, target="docker"))
+def test_launchers_and_every_jvm_of_the_cluster_have_pyflink():
+    """The cluster's class path has Flink's Python jar, and TaskManagers start Python."""
+    files = UserFiles(programs={"mine": ProgramFiles(SERVICE)})
+    found = build_lab(FakeSite(), LabSettings(flink_python=True), files)
+    for name in ("mine", "flink_jobmanager", "flink_taskmanager", "flink_sql_gateway"):
+        assert found.service(name).run.packages == (PYTHON_ENVIRONMENT,)
+    plain = build_lab(FakeSite(), LabSettings())
+    assert plain.service("flink_taskmanager").run.packages == ()
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,10 @@ def test_every_image_is_built_on_the_chosen_base(artifacts):
             ["native", "jvm", "python", "python-spark", "spark", "spark-class-data", "part"],
         ),
         (
+            Java("flink", "Main", 64, packages=("pyflink",)),
+            ["native", "jvm", "python", "python-kit", "flink", "flink-pyflink"],
+        ),
+        (
             Python("till", environment="spark", packages=("pandas",), components=("spark",), java=True),
             [
                 *("native", "jvm", "python", "python-spark", "spark", "spark-class-data"),

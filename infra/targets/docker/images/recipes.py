@@ -6,7 +6,7 @@ Flink's half gigabyte of jars are stored once. An image's tag is a hash of its i
 is computed without a daemon.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -136,10 +136,12 @@ class Recipes:
     def _environment_image(self, name: str) -> Image:
         return Image(f"python-{name}", "environment", self._interpreter_image, (self.contents.wheels(name),), name)
 
-    def _with_packages(self, base: Image, environment: str) -> Image:
-        """Return an image with a further virtual environment."""
-        wheels = self.contents.wheels(environment)
-        return Image(f"{base.name}-{environment}", "environment", base, (wheels,), environment)
+    def _with_packages(self, image: Image, environments: Iterable[str]) -> Image:
+        """Return an image with further virtual environments."""
+        for environment in environments:
+            wheels = self.contents.wheels(environment)
+            image = Image(f"{image.name}-{environment}", "environment", image, (wheels,), environment)
+        return image
 
     def _java_image(self, run: Java) -> Image:
         """Return the image of a Java program; a Java release other than Debian's is copied into it."""
@@ -147,7 +149,8 @@ class Recipes:
         own = self.contents.user_jar(run.jar) if run.jar else self.contents.component(run.component)
         others = tuple(self.contents.component(name) for name in run.components)
         base = self._native_image if runtime else self._component_base(run.component)
-        return Image(run.component, "service", base, (*runtime, own, *others, *self.contents.files(run.reads)))
+        image = Image(run.component, "service", base, (*runtime, own, *others, *self.contents.files(run.reads)))
+        return self._with_packages(image, run.packages)
 
     def _component_base(self, component: str) -> Image:
         """Return the image below a component's jars: of the environment that starts the component, else of the JVM."""
@@ -159,8 +162,7 @@ class Recipes:
         base, components = self._environment_image(run.environment), run.components
         if run.java:
             base, components = self._component_image(components[0], base), components[1:]
-        for environment in run.packages:
-            base = self._with_packages(base, environment)
+        base = self._with_packages(base, run.packages)
         folders = tuple(self.contents.component(component) for component in components)
         sources = self.contents.sources(run.module, run.uses, run.reads)
         return Image(image_name(name), "service", base, (*folders, *sources))
