@@ -60,8 +60,8 @@ final class Delivery {
   /** Takes over the events of transports that have ended. */
   synchronized void adopt() {
     try {
-      for (SpoolFolder folder : SpoolFolder.ofEnded(directory)) {
-        folders.add(folder);
+      folders.addAll(SpoolFolder.ofEnded(directory));
+      for (SpoolFolder folder : folders) {
         folder.events().forEach(this::enqueue);
       }
     } catch (IOException error) {

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -34,6 +35,8 @@ final class SpoolFolder {
   private static final String CLOSED = "closed-";
   private static final String LOCK = "lock";
   private static final String DAMAGED = "damaged";
+
+  private static final List<FileChannel> OPENED_TWICE = new ArrayList<>();
 
   private static final String PROCESS = process(ProcessHandle.current());
 
@@ -67,8 +70,8 @@ final class SpoolFolder {
     return new SpoolFolder(folder, channel);
   }
 
-  /** Locks and returns the folders of transports that have ended. */
-  static List<SpoolFolder> ofEnded(Path directory) throws IOException {
+  /** Locks and returns the folders of transports that have ended; they are then this process's. */
+  static synchronized List<SpoolFolder> ofEnded(Path directory) throws IOException {
     List<SpoolFolder> found = new ArrayList<>();
     try (DirectoryStream<Path> folders = Files.newDirectoryStream(directory, Files::isDirectory)) {
       for (Path folder : folders) {
@@ -78,7 +81,9 @@ final class SpoolFolder {
         }
         FileChannel channel = lock(folder.resolve(LOCK));
         if (channel != null) {
-          found.add(new SpoolFolder(folder, channel));
+          Path own = directory.resolve(PROCESS + UUID.randomUUID());
+          Files.move(folder, own, ATOMIC_MOVE);
+          found.add(new SpoolFolder(own, channel));
         }
       }
     }
@@ -92,12 +97,18 @@ final class SpoolFolder {
     } catch (NoSuchFileException taken) {
       return null;
     }
-    FileLock lock = channel.tryLock();
-    if (lock == null) {
-      channel.close();
+    try {
+      FileLock lock = channel.tryLock();
+      if (lock != null && Files.exists(file)) {
+        return channel;
+      }
+    } catch (OverlappingFileLockException ours) {
+      // Another class loader has just locked it. Closing the channel would unlock the file.
+      OPENED_TWICE.add(channel);
       return null;
     }
-    return channel;
+    channel.close();
+    return null;
   }
 
   /** Returns its events, the oldest first. */

@@ -97,6 +97,24 @@ class SpoolTransportTest {
   }
 
   @Test
+  void transportsOfOneProcessDoNotTakeTheSameEvents() throws Exception {
+    Transport first = open();
+    first.emit(Events.event(EventType.COMPLETE, "job1"));
+    first.close();
+    transports.clear();
+
+    Transport second = open();
+    Transport third = open();
+    third.emit(Events.event(EventType.COMPLETE, "job2"));
+    receiver.start();
+
+    await(() -> receiver.accepted().size() >= 2);
+    await(() -> files().isEmpty());
+    second.close();
+    assertThat(jobs(receiver)).containsExactlyInAnyOrder("job1", "job2");
+  }
+
+  @Test
   void eventsOfKilledProcessAreSentByNextOneAndThoseOfRunningProcessAreNot() throws Exception {
     Process killed = process("wait", "job1", "job2");
     process("wait", "job3");
