@@ -251,12 +251,12 @@ def test_invalid_event_is_rejected_with_the_field_name(lab):
         "run": {"runId": "0190a0a0-0000-7000-8000-000000000000"},
         "job": {"namespace": "n", "name": "j"},
         "inputs": [],
-        "outputs": [{"namespace": "", "name": "x"}],
+        "outputs": [{"namespace": "s3://warehouse", "name": ""}],
     }
     headers = {"authorization": f"Bearer {lab.environment[INGEST_KEY]}"}
     refused = httpx.post(f"{base}/api/v1/lineage", json=event, headers=headers)
     assert refused.status_code == 422
-    assert refused.json()["error"]["details"]["field"] == "outputs[0].namespace"
+    assert refused.json()["error"]["details"]["field"] == "outputs[0].name"
     broken = httpx.post(
         f"{base}/api/v1/lineage", content=b'{"eventType": ', headers={"content-type": "application/json", **headers}
     )
