@@ -13,9 +13,6 @@ from lineage.store.past_states import PastState, show_archived_runs
 from lineage.store.run_archive import StoredRuns
 from lineage.store.statement_archive import StoredStatements
 
-_UNKNOWN = -1
-"""Number of a name without archived rows."""
-
 
 class _Jobs(NumberedNames[JobId]):
     """Jobs whose archived runs are counted when asked for: those of a past state are not counted in the table."""
@@ -27,11 +24,6 @@ class _Jobs(NumberedNames[JobId]):
 
     def count(self, number: int, change: int) -> None:
         """Do nothing: rows are counted when asked for."""
-
-    def _read_number(self, name: JobId) -> int:
-        query = "SELECT number FROM jobs WHERE namespace = ? AND name = ?"
-        row = self._connection.execute(query, name).fetchone()
-        return _UNKNOWN if row is None else int(row[0])
 
 
 class PastArchive(StoredRuns, StoredStatements):

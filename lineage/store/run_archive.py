@@ -179,7 +179,7 @@ class StoredRuns:
             (terminal[0], terminal[1].hash, terminal[2]) if terminal else None,
         )
         return (
-            *(self._jobs.number(job), order.time, order.hash, packed_id(run)),
+            *(self._jobs.add(job), order.time, order.hash, packed_id(run)),
             *(self._edges_id(entry.edges), self._edges_id(entry.dropped), msgspec.msgpack.encode(detail)),
             *(terminal[1].time if terminal else None, bool(found.starts) and not one_start),
         )

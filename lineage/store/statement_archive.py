@@ -40,7 +40,7 @@ class StoredStatements:
 
     def add_statements(self, dataset: DatasetId, statements: Iterable[DatasetStatement]) -> None:
         """Add statements about a dataset."""
-        number = self._datasets.number(dataset)
+        number = self._datasets.add(dataset)
         rows = [self._statement_row(number, statement) for statement in statements]
         self._connection.executemany(_INSERT, rows)
         self._datasets.count(number, len(rows))
@@ -90,7 +90,7 @@ class StoredStatements:
         run = found.run
         return (
             *(dataset, found.key, found.order.time, found.order.hash),
-            *((self._jobs.number(run.job), packed_id(run.run)) if run else (None, None)),
+            *((self._jobs.add(run.job), packed_id(run.run)) if run else (None, None)),
             *(found.read, self._store_columns(found.columns) if found.columns else None, found.version),
         )
 
