@@ -47,7 +47,8 @@ class QueryReporter:
         self._path = path
         self._lock = threading.Lock()
         self._open: dict[str, tuple[Json, Schemas]] = _load(path)
-        self._ended: OrderedDict[str, None] = OrderedDict()
+        # Ended queries, and whether their start was reported: the listener may repeat its request after the end.
+        self._ended: OrderedDict[str, bool] = OrderedDict()
         self._final_since: dict[str, float] = {}
 
     @property
@@ -74,11 +75,13 @@ class QueryReporter:
 
     def _start(self, event: Json, reported: ReportedQuery) -> None:
         query_id = reported.query.query_id
-        if not reported.is_reported or self._is_ended(query_id):
+        if not reported.is_reported or self._has_started_and_ended(query_id):
             return
         schemas = self._schemas(reported, {})
         with self._lock:
-            if query_id not in self._ended:
+            if query_id in self._ended:
+                self._ended[query_id] = True
+            else:
                 self._open[query_id] = (event, schemas)
                 self._save()
         self._report(reported, schemas)
@@ -90,7 +93,7 @@ class QueryReporter:
         if reported.is_reported:
             self._report(reported, self._schemas(reported, known))
         with self._lock:
-            self._ended[query_id] = None
+            self._ended[query_id] = query_id in self._open or self._ended.get(query_id, False)
             if len(self._ended) > MAX_ENDED:
                 self._ended.popitem(last=False)
             self._final_since.pop(query_id, None)
@@ -126,9 +129,9 @@ class QueryReporter:
         )
         self._end(ReportedQuery.of(query))
 
-    def _is_ended(self, query_id: str) -> bool:
+    def _has_started_and_ended(self, query_id: str) -> bool:
         with self._lock:
-            return query_id in self._ended
+            return self._ended.get(query_id, False)
 
     def _report(self, reported: ReportedQuery, schemas: Schemas) -> None:
         self._send(run_event(reported, reported.describe(schemas, self._names), self._names))

@@ -244,11 +244,21 @@ def test_a_trino_that_does_not_respond_ends_no_query(reporter, trino, sent):
     assert types(sent) == ["START"]
 
 
-def test_a_start_that_arrives_after_the_end_opens_nothing(reporter, sent):
+def test_a_start_that_arrives_after_the_end_is_reported_once_and_opens_nothing(reporter, sent):
+    """The listener repeats a request that had no answer, while it sends the next ones."""
     reporter.receive(of_query(ENDED, 1))
     reporter.receive(of_query(CREATED, 1))
-    assert types(sent) == ["COMPLETE"]
+    reporter.receive(of_query(CREATED, 1))
+    assert types(sent) == ["COMPLETE", "START"]
+    assert sent[1]["eventTime"] < sent[0]["eventTime"]
     assert reporter.open_queries == []
+
+
+def test_a_start_that_is_repeated_after_the_end_is_not_reported_again(reporter, sent):
+    for event in (CREATED, ENDED, ENDED, CREATED):
+        reporter.receive(of_query(event, 1))
+    assert types(sent) == ["START", "COMPLETE", "COMPLETE"]
+    assert sent[1] == sent[2]
 
 
 def test_a_table_that_is_dropped_meanwhile_keeps_its_columns(reporter, trino, sent):
