@@ -35,6 +35,9 @@ GATEWAY_MAIN = "org.apache.flink.client.python.PythonGatewayServer"
 PROGRAM_FAILED = 1
 UNKNOWN_LINEAGE = 3
 
+END_SECONDS = 10
+"""Time in which the JVM of PyFlink's gateway ends: its listener waits 5 s for a lineage service that is down."""
+
 _POLL_SECONDS = 0.05
 
 
@@ -100,8 +103,13 @@ def _gateway(scratch: Path) -> Iterator[None]:
         os.environ["PYFLINK_GATEWAY_PORT"] = str(port)
         yield
     finally:
-        process.kill()
-        process.wait()
+        # OpenLineage's listener in the JVM may still deliver the start of the job.
+        process.terminate()
+        try:
+            process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _submit_to_cluster(options: dict[str, str]) -> None:
