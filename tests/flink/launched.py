@@ -150,6 +150,10 @@ class ReportedLineage:
             side: sorted(f"{one['namespace']} {one['name']}" for one in job[side]) for side in ("inputs", "outputs")
         }
 
+    def await_edges(self, wanted: dict[str, list[str]]) -> None:
+        """Wait until the job has these inputs and outputs; the listener delivers its events in the background."""
+        until(lambda: self.edges() == wanted, f"the edges {wanted} of {self.name}, not {self.edges()}")
+
     def _get(self, path: str, **parameters: object) -> dict[str, Any]:
         answer = httpx.get(f"{self.url}/api/v1{path}", params=parameters, timeout=60, trust_env=False)
         return answer.json() if answer.is_success else {}

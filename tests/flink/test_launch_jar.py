@@ -113,7 +113,7 @@ def test_the_datasets_of_a_jar_without_declared_columns_come_from_the_listener(u
         side: [f"kafka://kafka:9092 {topic}"]
         for side, topic in zip(("inputs", "outputs"), UNDECLARED_TOPICS, strict=True)
     }
-    assert reported.edges() == edges
+    reported.await_edges(edges)
     assert undeclared.stop() == 0
 
     (run,) = reported.await_states("ABORTED")

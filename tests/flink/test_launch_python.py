@@ -112,11 +112,8 @@ def jar(interpreter, tmp_path_factory):
 def flink(tmp_path_factory, ports, service, jar):
     """Cluster of a lab with PyFlink."""
     cluster = FlinkCluster.at(tmp_path_factory.mktemp("pyflink"), ports, service.url, jar)
-    try:
-        cluster.start(JOBMANAGER, TASKMANAGER)
+    with cluster.running(JOBMANAGER, TASKMANAGER):
         yield cluster
-    finally:
-        cluster.stop()
 
 
 @pytest.fixture
@@ -286,7 +283,7 @@ def test_the_listener_reports_datasets_of_a_data_stream(launch, words, broker, r
     until(lambda: reported.states() == ["RUNNING"], "the run to be reported")
     (run,) = reported.runs()
     until(lambda: reported.launcher_event_types(run["id"])["RUNNING"], "the launcher to report the run")
-    assert reported.edges() == {"inputs": [f"{KAFKA} {words}"], "outputs": [f"{KAFKA} {words}_out"]}
+    reported.await_edges({"inputs": [f"{KAFKA} {words}"], "outputs": [f"{KAFKA} {words}_out"]})
     assert launched.stop() == 0
 
 

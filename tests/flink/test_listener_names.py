@@ -35,4 +35,4 @@ def test_the_topic_of_a_job_without_another_dataset_is_reported(flink, service, 
     until(lambda: [job.state for job in flink.jobs(name)] == ["FINISHED"], f"the end of {name}")
     reported = ReportedLineage(service.url, name)
     reported.await_states("COMPLETED")
-    assert reported.edges() == {"inputs": [], "outputs": [], side: [f"{KAFKA_NAMESPACE} {name}"]}
+    reported.await_edges({"inputs": [], "outputs": [], side: [f"{KAFKA_NAMESPACE} {name}"]})

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from infra.namespaces import lineage_service_rules
 from lineagelab_flink.launch_sql import SqlJob
 from lineagelab_flink.script import script
 from tests.bench.service_process import running_service
@@ -27,11 +26,8 @@ def port(ports):
 def cluster(tmp_path, ports, port):
     """Cluster whose listener sends to that port."""
     found = FlinkCluster.at(tmp_path / "flink", ports, f"http://127.0.0.1:{port}")
-    try:
-        found.start(JOBMANAGER, TASKMANAGER, GATEWAY)
+    with found.running(JOBMANAGER, TASKMANAGER, GATEWAY):
         yield found
-    finally:
-        found.stop()
 
 
 @pytest.fixture
@@ -51,10 +47,8 @@ def run(cluster, broker, name):
 
 
 @pytest.fixture
-def service(tmp_path, port, broker):
+def service(tmp_path, port, rules):
     """Return a function that runs the lineage service."""
-    rules = tmp_path / "rules.json"
-    rules.write_text(json.dumps(lineage_service_rules([broker.bootstrap], "http://127.0.0.1:1")))
     return lambda: running_service(tmp_path / "lineage", "--port", port, "--rules", rules)
 
 
@@ -73,7 +67,7 @@ def test_events_arrive_when_the_service_is_back(cluster, run, service):
     with service() as running:
         reported = ReportedLineage(running.url, topic)
         reported.await_states("COMPLETED")
-        assert reported.edges() == edges(topic)
+        reported.await_edges(edges(topic))
         until(lambda: unsent(cluster) == {}, "an empty spool")
 
 
@@ -87,5 +81,5 @@ def test_events_of_killed_processes_arrive_with_the_next_job(cluster, run, servi
         run("second")
         reported = ReportedLineage(running.url, topic)
         reported.await_states("COMPLETED")
-        assert reported.edges() == edges(topic)
+        reported.await_edges(edges(topic))
         until(lambda: unsent(cluster) == {}, "an empty spool")

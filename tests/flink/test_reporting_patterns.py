@@ -121,10 +121,10 @@ class Jobs:
             any("errorMessage" in event["run"].get("facets", {}) for event in events),
         )
 
-    def assert_edges(self):
-        """Assert that each pattern shows what the job reads and writes."""
+    def await_edges(self):
+        """Wait until each pattern shows what the job reads and writes."""
         for pattern, topic in self.topics.items():
-            assert self.reported(pattern).edges() == edges(topic), pattern
+            self.reported(pattern).await_edges(edges(topic))
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_finished(jobs):
             BOTH: Reports(("COMPLETED",), 2, ("COMPLETE", "COMPLETE"), has_columns=True),
         }
     )
-    jobs.assert_edges()
+    jobs.await_edges()
 
 
 def test_cancelled(jobs, flink, rest):
@@ -170,7 +170,7 @@ def test_cancelled(jobs, flink, rest):
             BOTH: Reports(("ABORTED",), 2, ("ABORT", "ABORT"), has_columns=True),
         }
     )
-    jobs.assert_edges()
+    jobs.await_edges()
 
 
 def test_stopped_with_a_savepoint(jobs, flink, rest):
@@ -185,7 +185,7 @@ def test_stopped_with_a_savepoint(jobs, flink, rest):
             BOTH: Reports(("ABORTED",), 2, ("ABORT", "COMPLETE"), has_columns=True),
         }
     )
-    jobs.assert_edges()
+    jobs.await_edges()
 
 
 def test_failed(jobs):
@@ -197,7 +197,7 @@ def test_failed(jobs):
             BOTH: Reports(("FAILED",), 2, ("FAIL", "FAIL"), has_columns=True, has_message=True),
         }
     )
-    jobs.assert_edges()
+    jobs.await_edges()
 
 
 def test_killed_jobmanager(jobs, flink):
@@ -216,4 +216,4 @@ def test_killed_jobmanager(jobs, flink):
         },
         since=killed,
     )
-    jobs.assert_edges()
+    jobs.await_edges()
