@@ -50,6 +50,9 @@ _SENDS = frozenset({"LINEAGE_URL", "OPENLINEAGE_URL"})
 EMITTER_SECRETS: dict[str, str] = {"LINEAGE_API_KEY": credentials.LINEAGE_INGEST_KEY}
 """Environment variable of the lab's own emitters with their key, which they always send."""
 
+SPOOL_COMPONENT = "spool-transport"
+"""Component with the transport by which OpenLineage's agents keep events until the service has accepted them."""
+
 SERVICE_SECRETS = {
     name: name for name in (credentials.LINEAGE_ADMIN_KEY, credentials.LINEAGE_INGEST_KEY, credentials.LINEAGE_READ_KEY)
 }
@@ -94,6 +97,11 @@ class LineageSettings(SettingsSection):
         pattern=r"^[A-Za-z0-9.,-]*$",
         description="further host names of the lineage service, for example behind a proxy: lineage.example.org,...",
     )
+
+
+def unsent_events(site: Site, program: str) -> str:
+    """Return the folder in which the agent of a program keeps events; its next run sends what is left."""
+    return f"{site.scratch(program)}/unsent-events"
 
 
 def emitter_environment(settings: Settings) -> dict[str, str]:

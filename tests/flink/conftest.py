@@ -38,22 +38,24 @@ def broker(tmp_path_factory, ports):
 
 
 @pytest.fixture(scope="package")
-def service(tmp_path_factory, broker):
-    folder = tmp_path_factory.mktemp("lineage")
-    rules = folder / "rules.json"
-    rules.write_text(json.dumps(lineage_service_rules([broker.bootstrap], "http://127.0.0.1:1")))
-    with running_service(folder / "data", "--rules", rules) as started:
+def rules(tmp_path_factory, broker):
+    """Rules file of a lineage service."""
+    file = tmp_path_factory.mktemp("rules") / "rules.json"
+    file.write_text(json.dumps(lineage_service_rules([broker.bootstrap], "http://127.0.0.1:1")))
+    return file
+
+
+@pytest.fixture(scope="package")
+def service(tmp_path_factory, rules):
+    with running_service(tmp_path_factory.mktemp("lineage") / "data", "--rules", rules) as started:
         yield started
 
 
 @pytest.fixture(scope="package")
 def flink(tmp_path_factory, ports, service):
     cluster = FlinkCluster.at(tmp_path_factory.mktemp("flink"), ports, service.url)
-    try:
-        cluster.start(JOBMANAGER, TASKMANAGER, GATEWAY)
+    with cluster.running(JOBMANAGER, TASKMANAGER, GATEWAY):
         yield cluster
-    finally:
-        cluster.stop()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import httpx
 
@@ -73,6 +74,15 @@ class FlinkCluster:
                 starting = self.processes[name].poll() is None and time.monotonic() < deadline
                 assert starting, f"{name} did not start: {self.log(name)[-4000:]}"
                 time.sleep(PROBE_INTERVAL_SECONDS)
+
+    @contextmanager
+    def running(self, *names: str) -> Iterator[Self]:
+        """Run JVMs for the block."""
+        try:
+            self.start(*names)
+            yield self
+        finally:
+            self.stop()
 
     def kill(self, name: str) -> None:
         """Kill a JVM with SIGKILL."""

@@ -84,9 +84,6 @@ SECRETS = {
 LISTENER_CONFIG = "openlineage.yml"
 """File of the OpenLineage listener with its key; JSON is YAML. The listener (1.53) reads no other variables."""
 
-UNSENT_EVENTS = "unsent-events"
-"""Folder of events of the listener that the lineage service has not accepted yet."""
-
 _OPENED_PACKAGES = ("lang", "net", "io", "nio", "lang.reflect", "text", "time", "util", "util.concurrent")
 _OPENED_CONCURRENCY_PACKAGES = ("util.concurrent.atomic", "util.concurrent.locks")
 MODULE_OPTIONS = (
@@ -212,7 +209,7 @@ def listener_config(name: str, site: Site) -> dict[str, str]:
     url = site.address(lineage.NAME, lineage.API.name).url
     key = {"type": "api_key", "apiKey": "$LINEAGE_API_KEY"}
     http = {"type": "http", "url": url, "timeoutInMillis": 2000, "auth": key}
-    spool = {"type": SPOOL_TRANSPORT, "directory": f"{site.scratch(name)}/{UNSENT_EVENTS}", "transport": http}
+    spool = {"type": SPOOL_TRANSPORT, "directory": lineage.unsent_events(site, name), "transport": http}
     transport = {"type": FLINK_LINEAGE_TRANSPORT, "jobIdPrefix": FLINK_JOB_ID_PREFIX, "transport": spool}
     return {listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 

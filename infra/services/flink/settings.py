@@ -18,7 +18,7 @@ from infra.settings import DURATION, BooleanSetting, Settings, SettingsSection, 
 
 COMPONENT = "flink"
 GUARD_COMPONENT = "rest-guard"
-TRANSPORT_COMPONENTS = ("flink-lineage-transport", "spool-transport")
+TRANSPORT_COMPONENTS = ("flink-lineage-transport", lineage.SPOOL_COMPONENT)
 """Transports of OpenLineage's listener, which is in every JVM that submits or runs jobs."""
 
 WINDOWS_COMPONENT = "supplier-windows"

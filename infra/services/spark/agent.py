@@ -13,13 +13,8 @@ from infra.namespaces import SPOOL_TRANSPORT, spark_lineage_settings
 from infra.services import lineage
 from infra.services.spark.job import Driver
 
-TRANSPORT_COMPONENT = "spool-transport"
-
 JARS = "spark.jars"
 """Property with jars of the driver. Not its class path, which the class data archive has to match."""
-
-UNSENT_EVENTS = "unsent-events"
-"""Folder of events that the lineage service has not accepted yet; the task's next run sends them."""
 
 _TRANSPORT = "spark.openlineage.transport."
 _VARIABLE = "OPENLINEAGE__TRANSPORT__"
@@ -28,7 +23,7 @@ _NESTED_VARIABLE = f"{_VARIABLE}TRANSPORT__"
 
 def components(driver: Driver) -> tuple[str, ...]:
     """Return the components that the agent requires besides Spark's."""
-    return (TRANSPORT_COMPONENT,) if driver.has_agent else ()
+    return (lineage.SPOOL_COMPONENT,) if driver.has_agent else ()
 
 
 def properties(driver: Driver, site: Site) -> dict[str, str]:
@@ -36,10 +31,11 @@ def properties(driver: Driver, site: Site) -> dict[str, str]:
     if not driver.has_agent:
         return {}
     service = site.address(lineage.NAME, lineage.API.name).url
-    spool = f"{site.scratch(driver.program)}/{UNSENT_EVENTS}"
     return {
-        JARS: site.built_jar(TRANSPORT_COMPONENT),
-        **spark_lineage_settings(service, columns=driver.lineage == "agent", spool=spool),
+        JARS: site.built_jar(lineage.SPOOL_COMPONENT),
+        **spark_lineage_settings(
+            service, columns=driver.lineage == "agent", spool=lineage.unsent_events(site, driver.program)
+        ),
     }
 
 
@@ -61,7 +57,7 @@ def without_spool(given: Mapping[str, str]) -> dict[str, str]:
     if SPOOL_TRANSPORT not in {given.get(f"{_TRANSPORT}type"), given.get(f"{_VARIABLE}TYPE")}:
         return dict(given)
     spool = {f"{_TRANSPORT}type", f"{_TRANSPORT}directory", f"{_VARIABLE}TYPE", JARS}
-    jars = [jar for jar in given.get(JARS, "").split(",") if jar and TRANSPORT_COMPONENT not in jar]
+    jars = [jar for jar in given.get(JARS, "").split(",") if jar and lineage.SPOOL_COMPONENT not in jar]
     found = {
         key.replace(f"{_TRANSPORT}transport.", _TRANSPORT).replace(_NESTED_VARIABLE, _VARIABLE): value
         for key, value in given.items()

@@ -131,7 +131,7 @@ def read(port, keys):
 
 
 def unsent(tmp_path):
-    return [file for file in (tmp_path / "scratch" / agent.UNSENT_EVENTS).rglob("*") if file.is_file()]
+    return [file for file in (tmp_path / "scratch" / "unsent-events").rglob("*") if file.is_file()]
 
 
 def succeed(process):

@@ -10,6 +10,7 @@ import io.openlineage.client.transports.Transport;
 import io.openlineage.client.transports.TransportFactory;
 import io.openlineage.flink.facets.FlinkJobDetailsFacet;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,11 +84,7 @@ class SpoolTransportTest {
 
   @Test
   void eventsOfClosedTransportAreSentByNextOne() throws Exception {
-    Transport first = open();
-    first.emit(Events.event(EventType.COMPLETE, "job1"));
-    first.close();
-    transports.clear();
-    assertThat(files()).isNotEmpty();
+    leaveUnsent("job1");
     receiver.start();
 
     open().emit(Events.event(EventType.COMPLETE, "job2"));
@@ -98,10 +95,7 @@ class SpoolTransportTest {
 
   @Test
   void transportsOfOneProcessDoNotTakeTheSameEvents() throws Exception {
-    Transport first = open();
-    first.emit(Events.event(EventType.COMPLETE, "job1"));
-    first.close();
-    transports.clear();
+    leaveUnsent("job1");
 
     Transport second = open();
     Transport third = open();
@@ -217,11 +211,7 @@ class SpoolTransportTest {
 
   @Test
   void eventThatCannotBeReadIsSetAside() throws Exception {
-    Transport first = open();
-    first.emit(Events.event(EventType.COMPLETE, "job1"));
-    first.emit(Events.event(EventType.COMPLETE, "job2"));
-    first.close();
-    transports.clear();
+    leaveUnsent("job1", "job2");
     Path damaged =
         files().stream()
             .filter(file -> file.toString().endsWith(".json"))
@@ -294,6 +284,16 @@ class SpoolTransportTest {
     return transport;
   }
 
+  /** Leaves events of a transport that is closed while the receiver is down. */
+  private void leaveUnsent(String... jobs) throws Exception {
+    Transport transport = Transports.spool(directory, receiver.url());
+    for (String job : jobs) {
+      transport.emit(Events.event(EventType.COMPLETE, job));
+    }
+    transport.close();
+    assertThat(files()).isNotEmpty();
+  }
+
   private Process process(String then, String... jobs) throws Exception {
     Process process = SpoolingProcess.start(directory, receiver.url(), then, jobs);
     processes.add(process);
@@ -316,7 +316,7 @@ class SpoolTransportTest {
   private List<Path> files() {
     try (Stream<Path> files = Files.walk(directory)) {
       return files.filter(Files::isRegularFile).sorted().toList();
-    } catch (IOException | java.io.UncheckedIOException vanished) {
+    } catch (IOException | UncheckedIOException vanished) {
       return List.of(directory); // not yet
     }
   }
