@@ -8,17 +8,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
+
+from lineagelab_common.death_signal import die_with_parent
 
 GROUP_EXIT_TIMEOUT = 10.0
 """Seconds for the JVM to exit after its Python process: it detects the exit within 3 s and sends its last events."""
 
 POLL_INTERVAL = 0.05
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -65,7 +66,7 @@ def run_driver(command: Sequence[str], environment: Mapping[str, str]) -> Driver
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_die_with_parent(os.getpid()),
+            preexec_fn=die_with_parent(os.getpid()),
         )
         forwarder.attach(driver)
         status = driver.wait()
@@ -133,20 +134,3 @@ def _adopt_orphans() -> None:
     """Become subreaper (Linux): an orphaned JVM becomes a child of this process, which can wait for it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _die_with_parent(parent: int) -> Callable[[], None] | None:
-    """Return the `preexec_fn` that sets the parent death signal (Linux): the driver is killed with its launcher.
-
-    SIGKILL, as no launcher would be left to enforce a graceful stop; the JVM exits with its Python process.
-    """
-    if sys.platform != "linux":
-        return None
-    prctl = ctypes.CDLL(None).prctl
-
-    def set_death_signal() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # the launcher died before prctl took effect
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return set_death_signal
