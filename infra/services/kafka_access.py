@@ -133,6 +133,24 @@ def _with_login_file(service: Service, site: Site, text: str) -> Service:
     )
 
 
+def login_files(program: str, site: Site, user: str) -> dict[str, str]:
+    """Return the secret file by which the JVMs that a Python program starts log in, by path; none without TLS.
+
+    They need `login_options`, and the program `login_secrets`.
+    """
+    return {f"{site.scratch(program)}/{LOGIN_FILE}": login_text(user)} if site.tls else {}
+
+
+def login_options(program: str, site: Site) -> tuple[str, ...]:
+    """Return the JVM options for `login_files`."""
+    return (login_option(f"{site.scratch(program)}/{LOGIN_FILE}"),) if site.tls else ()
+
+
+def login_secrets(site: Site, user: str) -> dict[str, str]:
+    """Return the credential that `login_files` needs: variable -> credential."""
+    return {PASSWORD_VARIABLE: PASSWORDS[user]} if site.tls else {}
+
+
 def librdkafka_login(site: Site, user: str) -> str:
     """Return the content of a file of settings by which clients in C and Python log in; `$KAFKA_PASSWORD` is in it."""
     settings = {

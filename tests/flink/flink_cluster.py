@@ -17,7 +17,7 @@ from typing import Self
 import httpx
 
 from infra.namespaces import flink_lineage_settings
-from infra.services.flink.cluster import MODULE_OPTIONS
+from infra.services.flink.cluster import APPLICATION_MAIN, MODULE_OPTIONS, SESSION_MAIN, TASKMANAGER_MAIN
 from infra.services.flink.settings import COMPONENT, GUARD_COMPONENT, SLOT_WAITING, TRANSPORT_COMPONENTS
 from infra.toolchain import Artifacts
 from lineagelab_flink.lifecycle import Job
@@ -28,13 +28,16 @@ STOP_TIMEOUT_SECONDS = 30
 PROBE_INTERVAL_SECONDS = 0.1
 
 JOBMANAGER, TASKMANAGER, GATEWAY = "jobmanager", "taskmanager", "gateway"
+APPLICATION = "application"
+"""JobManager of an application cluster, which its launcher starts."""
 
 _MAIN = {
-    JOBMANAGER: "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint",
-    TASKMANAGER: "org.apache.flink.runtime.taskexecutor.TaskManagerRunner",
+    JOBMANAGER: SESSION_MAIN,
+    APPLICATION: APPLICATION_MAIN,
+    TASKMANAGER: TASKMANAGER_MAIN,
     GATEWAY: "org.apache.flink.table.gateway.SqlGateway",
 }
-_HEAP = {JOBMANAGER: "256m", TASKMANAGER: "384m", GATEWAY: "256m"}
+_HEAP = {JOBMANAGER: "256m", APPLICATION: "256m", TASKMANAGER: "384m", GATEWAY: "256m"}
 
 
 @dataclass
@@ -126,7 +129,8 @@ class FlinkCluster:
         finally:
             rest.close()
 
-    def _launch(self, name: str) -> "subprocess.Popen[bytes]":
+    def command(self, name: str) -> tuple[str, ...]:
+        """Write the configuration of the JVMs; return the command of one."""
         home, *components = map(Artifacts.open().component, (COMPONENT, GUARD_COMPONENT, *TRANSPORT_COMPONENTS))
         folder, temporary = self.root / "conf", self.root / "tmp"
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,10 +138,8 @@ class FlinkCluster:
         (folder / "config.yaml").write_text("".join(f"{key}: {json.dumps(value)}\n" for key, value in self._config()))
         (folder / "log4j2.properties").write_text(_LOGGING)
         arguments: Sequence[str] = () if name == GATEWAY else ("--configDir", str(folder))
-        die_with_parent = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
-        command = [
+        return (
             *(
-                *die_with_parent,
                 "java",
                 f"-Xmx{_HEAP[name]}",
                 "-XX:+UseSerialGC",
@@ -154,8 +156,17 @@ class FlinkCluster:
                 _MAIN[name],
                 *arguments,
             ),
-        ]
-        environment = {**os.environ, "FLINK_CONF_DIR": str(folder), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
+        )
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of the JVMs."""
+        home = Artifacts.open().component(COMPONENT)
+        return {"FLINK_CONF_DIR": str(self.root / "conf"), "FLINK_PLUGINS_DIR": f"{home}/plugins"}
+
+    def _launch(self, name: str) -> "subprocess.Popen[bytes]":
+        die_with_parent = ["setpriv", "--pdeathsig", "KILL", "--"] if shutil.which("setpriv") else []
+        command = [*die_with_parent, *self.command(name)]
+        environment = {**os.environ, **self.environment()}
         with (self.root / f"{name}.log").open("ab") as log:
             return subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
 

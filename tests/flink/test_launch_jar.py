@@ -2,17 +2,16 @@
 """Life cycle and lineage of a jar job on a real cluster: savepoint, restart, and loss of the JobManager."""
 
 import json
-import subprocess
 
 import httpx
 import pytest
 
 from infra.namespaces import JOB_SUPPLIER_WINDOWS, KAFKA_NAMESPACE, TOPIC_ORDERS, TOPIC_SUPPLIER_WINDOWS
 from infra.services.flink.jobs import JAR_PLANNER_MAIN, PLANNER_MAIN, WINDOWS_COLUMNS, WINDOWS_COMPONENT
-from infra.services.flink.settings import COMPONENT
 from infra.toolchain import Artifacts
 from tests.flink.flink_cluster import JOBMANAGER
 from tests.flink.launched import ReportedLineage, until
+from tests.flink.table_program import jar_of
 
 UNREACHABLE = "http://127.0.0.1:1"
 """Address of the schema registry: without orders the job never uses it."""
@@ -151,13 +150,7 @@ public class Program {
 @pytest.fixture
 def table_jar(tmp_path):
     """Jar of a program of the Table API."""
-    source, classes, jar = tmp_path / "Program.java", tmp_path / "classes", tmp_path / "program.jar"
-    source.write_text(TABLE_PROGRAM)
-    libraries = Artifacts.open().component(COMPONENT) / "lib" / "*"
-    packed = ("jar", "--create", "--file", str(jar), "--main-class", "Program", "-C", str(classes), ".")
-    for command in (("javac", "-cp", str(libraries), "-d", str(classes), str(source)), packed):
-        subprocess.run(command, check=True)
-    return jar
+    return jar_of(TABLE_PROGRAM, tmp_path)
 
 
 def kinds(sources):

@@ -5,6 +5,7 @@ The JVMs start without Flink's scripts and share one configuration file.
 """
 
 import json
+import shlex
 from pathlib import PurePosixPath
 
 from infra import credentials
@@ -39,6 +40,7 @@ from infra.services.flink.settings import (
     TRANSPORT_COMPONENTS,
     WINDOWS_COMPONENT,
     FlinkSettings,
+    Options,
     direct_memory_mib,
     enabled,
     flink_settings,
@@ -72,7 +74,11 @@ CLASS_PATH = "lib/*:planner/*"
 PYTHON_WORKER_MIB = 256
 """Memory of the processes in which Python functions of a job run, MiB."""
 
-_OWN_COMPONENTS = (GUARD_COMPONENT, *TRANSPORT_COMPONENTS)
+SESSION_MAIN = "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint"
+APPLICATION_MAIN = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
+TASKMANAGER_MAIN = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
+
+OWN_COMPONENTS = (GUARD_COMPONENT, *TRANSPORT_COMPONENTS)
 """Components of the project on the class path; also on that of the TaskManager, which has no REST server: one image."""
 
 SECRETS = {
@@ -103,14 +109,14 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
     service = Service(
         name=JOBMANAGER,
         run=_java_program(
-            *(JOBMANAGER, "org.apache.flink.runtime.entrypoint.StandaloneSessionClusterEntrypoint", site),
+            *(JOBMANAGER, SESSION_MAIN, site),
             *(settings, HEAP_MIB, *jvm.C1_ONLY),
         ),
         needs=(f"bucket/{CHECKPOINT_BUCKET}", lineage.NAME, *kafka_access.needs(site, kafka_access.FLINK)),
         endpoints=_service_endpoints(JOBMANAGER, settings),
         ready=Probe(JOBMANAGER_REST.name, "/overview"),
         files=_config_files(site, settings),
-        env=_service_environment(JOBMANAGER, site) | listener_environment(JOBMANAGER, site),
+        env=jvm_environment(site) | listener_environment(JOBMANAGER, site),
         secrets=SECRETS | lineage.EMITTER_SECRETS,
         secret_files=listener_config(JOBMANAGER, site),
         memory_mib=HEAP_MIB + NON_HEAP_MIB,
@@ -120,26 +126,33 @@ def _jobmanager(site: Site, settings: Settings) -> Service:
 
 def _taskmanager(site: Site, settings: Settings) -> Service:
     """Return the TaskManager, ready when it listens; it registers shortly after, and jobs wait for its slots."""
-    direct = direct_memory_mib()
     service = Service(
         name=TASKMANAGER,
         run=_java_program(
-            *(TASKMANAGER, "org.apache.flink.runtime.taskexecutor.TaskManagerRunner", site),
+            *(TASKMANAGER, TASKMANAGER_MAIN, site),
             *(settings, settings.section(FlinkSettings).flink_heap_mib),
-            *(*jvm.DELAYED_C2, f"-XX:MaxDirectMemorySize={direct}m"),
+            *taskmanager_options(),
         ),
         needs=(JOBMANAGER, f"bucket/{WAREHOUSE_BUCKET}"),
         endpoints=_service_endpoints(TASKMANAGER, settings),
         ready=Probe(TASKMANAGER_DATA.name),
         files=_config_files(site, settings),
         replicas=settings.section(FlinkSettings).flink_taskmanagers,
-        env=_service_environment(TASKMANAGER, site),
+        env=jvm_environment(site),
         secrets=SECRETS,
-        memory_mib=settings.section(FlinkSettings).flink_heap_mib
-        + (direct + NON_HEAP_MIB)
-        + (PYTHON_WORKER_MIB if python_included(settings) else 0),
+        memory_mib=taskmanager_memory_mib(settings) + (PYTHON_WORKER_MIB if python_included(settings) else 0),
     )
     return kafka_access.with_login(service, site, kafka_access.FLINK)
+
+
+def taskmanager_options() -> tuple[str, ...]:
+    """Return the JVM options of a TaskManager beside those of all."""
+    return (*jvm.DELAYED_C2, f"-XX:MaxDirectMemorySize={direct_memory_mib()}m")
+
+
+def taskmanager_memory_mib(settings: Settings) -> int:
+    """Return the memory of a TaskManager, MiB, without that of Python functions."""
+    return settings.section(FlinkSettings).flink_heap_mib + direct_memory_mib() + NON_HEAP_MIB
 
 
 def _gateway(site: Site, settings: Settings) -> Service:
@@ -154,7 +167,7 @@ def _gateway(site: Site, settings: Settings) -> Service:
         ready=Probe(GATEWAY_REST.name, "/v1/info"),
         files=_config_files(site, settings),
         env={
-            **_service_environment(GATEWAY, site),
+            **jvm_environment(site),
             **listener_environment(GATEWAY, site),
             "FLINK_CONF_DIR": _config_folder(GATEWAY, site),
         },
@@ -179,8 +192,8 @@ def _java_program(name: str, main: str, site: Site, settings: Settings, heap_mib
         heap_mib,
         arguments,
         (*jvm.SERVICE_OPTIONS, *options, *tls.java_options(site), *MODULE_OPTIONS, logging),
-        class_path=":".join((CLASS_PATH, *python, *map(site.class_path, _OWN_COMPONENTS))),
-        components=_OWN_COMPONENTS,
+        class_path=":".join((CLASS_PATH, *python, *map(site.class_path, OWN_COMPONENTS))),
+        components=OWN_COMPONENTS,
         packages=packages,
     )
 
@@ -192,11 +205,34 @@ def _service_endpoints(name: str, settings: Settings) -> tuple[Endpoint, ...]:
 
 
 def _config_files(site: Site, settings: Settings) -> dict[str, str]:
-    return {CONFIG: render_yaml(flink_settings(site, settings)), LOGGING: _LOGGING}
+    return config_files(flink_settings(site, settings))
+
+
+def config_files(options: Options) -> dict[str, str]:
+    """Return the files in a configuration folder of Flink."""
+    return {CONFIG: render_yaml(options), LOGGING: _LOGGING}
 
 
 def _config_folder(name: str, site: Site) -> str:
     return str(PurePosixPath(site.file(name, CONFIG)).parent)
+
+
+def own_cluster_commands(name: str, site: Site, settings: Settings) -> tuple[str, str]:
+    """Return the commands by which a launcher starts JobManager and TaskManager of its job (`application_cluster`)."""
+    python = (python_jar(site),) if python_included(settings) else ()
+    class_path = (f"{site.component(COMPONENT)}/{entry}" for entry in CLASS_PATH.split(":"))
+    common = (
+        *(*jvm.SERVICE_OPTIONS, *tls.java_options(site), *MODULE_OPTIONS),
+        *kafka_access.login_options(name, site),
+        f"-Djava.io.tmpdir={site.scratch(name)}",
+        f"-Dlog4j2.configurationFile={site.file(name, LOGGING)}",
+        *("-cp", ":".join((*class_path, *python, *map(site.class_path, OWN_COMPONENTS)))),
+    )
+    folder = ("--configDir", _config_folder(name, site))
+    heap_mib = settings.section(FlinkSettings).flink_heap_mib
+    jobmanager = (site.java(), f"-Xmx{HEAP_MIB}m", *jvm.C1_ONLY, *common, APPLICATION_MAIN, *folder)
+    taskmanager = (site.java(), f"-Xmx{heap_mib}m", *taskmanager_options(), *common, TASKMANAGER_MAIN, *folder)
+    return shlex.join(jobmanager), shlex.join(taskmanager)
 
 
 def listener_environment(name: str, site: Site) -> dict[str, str]:
@@ -214,7 +250,8 @@ def listener_config(name: str, site: Site) -> dict[str, str]:
     return {listener_environment(name, site)["OPENLINEAGE_CONFIG"]: json.dumps({"transport": transport})}
 
 
-def _service_environment(name: str, site: Site) -> dict[str, str]:
+def jvm_environment(site: Site) -> dict[str, str]:
+    """Return the environment of a JVM of Flink that runs or plans jobs."""
     return {
         "FLINK_PLUGINS_DIR": f"{site.component(COMPONENT)}/plugins",
         "AWS_REGION": credentials.S3_REGION,
@@ -254,7 +291,7 @@ DEFINITIONS = (
         title="Flink",
         build=_jobmanager,
         endpoints=ENDPOINTS[JOBMANAGER],
-        components=(COMPONENT, *_OWN_COMPONENTS, WINDOWS_COMPONENT, PLANNER_COMPONENT),
+        components=(COMPONENT, *OWN_COMPONENTS, WINDOWS_COMPONENT, PLANNER_COMPONENT),
         settings=FlinkSettings,
         enabled=enabled,
         feature=FEATURE,
@@ -265,7 +302,7 @@ DEFINITIONS = (
         name=TASKMANAGER,
         build=_taskmanager,
         endpoints=ENDPOINTS[TASKMANAGER],
-        components=(COMPONENT, *_OWN_COMPONENTS),
+        components=(COMPONENT, *OWN_COMPONENTS),
         settings=FlinkSettings,
         enabled=enabled,
         check=_check_taskmanagers,
@@ -276,7 +313,7 @@ DEFINITIONS = (
         title="Flink SQL gateway",
         build=_gateway,
         endpoints=ENDPOINTS[GATEWAY],
-        components=(COMPONENT, *_OWN_COMPONENTS),
+        components=(COMPONENT, *OWN_COMPONENTS),
         settings=FlinkSettings,
         enabled=enabled,
         web_page=WebPage(GATEWAY_REST, "/v1/info"),

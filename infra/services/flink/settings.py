@@ -123,6 +123,19 @@ def flink_settings(site: Site, settings: Settings) -> Options:
     return {
         CLUSTER_ID: cluster_id(site),
         **_addresses(site),
+        **_common_options(site, settings),
+        **(_METRICS if settings.section(FlinkSettings).flink_metrics else {}),
+    }
+
+
+def application_settings(site: Site, settings: Settings) -> Options:
+    """Return the options of a cluster that a launcher starts for one job, without addresses; contains no secret."""
+    # With Flink's default, *, any page in the user's browser could read the job's id.
+    return {"web.access-control-allow-origin": "http://127.0.0.1", **_common_options(site, settings)}
+
+
+def _common_options(site: Site, settings: Settings) -> Options:
+    return {
         **_memory(settings),
         "taskmanager.numberOfTaskSlots": settings.section(FlinkSettings).flink_slots,
         "parallelism.default": 1,
@@ -132,7 +145,6 @@ def flink_settings(site: Site, settings: Settings) -> Options:
         # Without authentication there are no delegation tokens; detecting that takes 1 s of every start.
         "security.delegation.tokens.enabled": False,
         **flink_lineage_settings(site.address(lineage.NAME, lineage.API.name).url),
-        **(_METRICS if settings.section(FlinkSettings).flink_metrics else {}),
     }
 
 

@@ -198,19 +198,17 @@ def _driver_jvm_properties(driver: Driver, site: Site) -> str:
 
 def _secure_options(driver: Driver, site: Site) -> tuple[str, ...]:
     """Return the JVM options of a driver and its executors in a lab with TLS: authority and login."""
-    login = tuple(kafka_access.login_option(path) for path in login_files(driver, site))
-    return (*tls.java_options(site), *login)
+    return (*tls.java_options(site), *kafka_access.login_options(driver.program, site))
 
 
 def login_files(driver: Driver, site: Site) -> dict[str, str]:
     """Return the file by which a driver and its executors log in to a Kafka with TLS, by path; none without."""
-    path = f"{site.scratch(driver.program)}/{kafka_access.LOGIN_FILE}"
-    return {path: kafka_access.login_text(kafka_access.SPARK)} if site.tls else {}
+    return kafka_access.login_files(driver.program, site, kafka_access.SPARK)
 
 
 def login_secrets(site: Site) -> dict[str, str]:
     """Return the credential that this file needs: variable -> credential."""
-    return {kafka_access.PASSWORD_VARIABLE: kafka_access.PASSWORDS[kafka_access.SPARK]} if site.tls else {}
+    return kafka_access.login_secrets(site, kafka_access.SPARK)
 
 
 def _catalog_properties(site: Site) -> Properties:

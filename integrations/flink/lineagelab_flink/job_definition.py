@@ -3,6 +3,9 @@
 
 import logging
 import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from lineagelab_flink.errors import FlinkError
@@ -12,6 +15,21 @@ MAX_ATTEMPTS = 3
 """Attempts to derive the lineage of a job."""
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ApplicationProgram:
+    """Program that the JobManager of an application cluster runs (`application_cluster`).
+
+    Attributes:
+        options: of Flink's `StandaloneApplicationClusterEntryPoint` that name the program.
+        arguments: of the program's main class.
+        configuration: further options of Flink.
+    """
+
+    options: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
+    configuration: Mapping[str, str] = field(default_factory=dict)
 
 
 class JobDefinition(Protocol):
@@ -37,6 +55,13 @@ class JobDefinition(Protocol):
 
         Raises:
             FlinkError: the job was rejected, or it is unknown whether it was accepted.
+        """
+
+    def application(self, folder: Path) -> ApplicationProgram:
+        """Return the job as the program of an application cluster.
+
+        Args:
+            folder: for files of the program.
         """
 
     def describe(self) -> JobLineage:

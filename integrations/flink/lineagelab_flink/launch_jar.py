@@ -7,7 +7,7 @@ columns (`declared_columns`). Without it, `FLINK_JAR_LINEAGE` derives them for a
 class once more, without a cluster, up to its job. Without both, OpenLineage's listener in the cluster reports what the
 job reads and writes, for the same run. For the life cycle of the job see `launch_sql`.
 
-Environment: `FLINK_URL`, `FLINK_JOB_JAR`; optional `FLINK_JAR_LINEAGE` (command of
+Environment: `FLINK_JOB_JAR`, the cluster as for `launch_sql`; optional `FLINK_JAR_LINEAGE` (command of
 `dev.lineagelab.flink.sql.JarMain`), `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`,
 `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
@@ -25,6 +25,7 @@ from lineagelab_flink import launcher
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases
 from lineagelab_flink.errors import ScriptError
+from lineagelab_flink.job_definition import ApplicationProgram
 from lineagelab_flink.job_lineage import declared_lineage, derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
@@ -40,7 +41,7 @@ class JarJob:
         name: of the job.
         jar: the file.
         arguments: for its main class.
-        flink_url: of the REST API.
+        flink_url: of the REST API of a session cluster; empty for a job with a cluster of its own.
         columns: declaration of the job's column lineage; None for none.
         aliases: of the namespaces in that declaration.
         main_class: empty for the one that the jar's manifest names.
@@ -93,6 +94,11 @@ class JarJob:
         finally:
             rest.close()
 
+    def application(self, folder: Path) -> ApplicationProgram:
+        # Flink copies files of other schemes to a folder of the machine, and uses an old one of that name there.
+        main = ("--job-classname", self._main_class) if self._main_class else ()
+        return ApplicationProgram(("--jars", f"local://{self._jar.resolve()}", *main), tuple(self._arguments))
+
     def describe(self) -> JobLineage:
         """Return the declared lineage, or derive it with Flink's planner. Raises FlinkError."""
         if self._columns is not None:
@@ -130,7 +136,7 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> JarJob:
         given.name,
         Path(environment["FLINK_JOB_JAR"]),
         words,
-        environment["FLINK_URL"],
+        environment.get("FLINK_URL", ""),
         given.columns,
         dict(given.dataset_namespace),
         given.main,

@@ -11,9 +11,9 @@ Column lineage comes from Flink's planner (`python_program`), or is declared in 
 OpenLineage's listener reports what the job reads and writes, for the same run, and not its columns. For the life cycle
 of the job see `launch_sql`.
 
-Environment: `FLINK_URL`; `FLINK_PYTHON`, an interpreter with PyFlink of the cluster's release; `FLINK_PYTHON_GATEWAY`
-(`python_program`); optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`, `LINEAGE_OPEN_RUNS`,
-`FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
+Environment: the cluster as for `launch_sql`; `FLINK_PYTHON`, an interpreter with PyFlink of the cluster's release;
+`FLINK_PYTHON_GATEWAY` (`python_program`); optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
+`LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), values of placeholders.
 """
 
 import argparse
@@ -32,11 +32,15 @@ from lineagelab_flink import launcher, python_program
 from lineagelab_flink.columns_options import add_columns_options
 from lineagelab_flink.declared_columns import Aliases
 from lineagelab_flink.errors import FlinkError, ScriptError, root_cause
+from lineagelab_flink.job_definition import ApplicationProgram
 from lineagelab_flink.job_lineage import declared_lineage, derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.script import placeholder_values, with_values
+
+PYTHON_DRIVER = "org.apache.flink.client.python.PythonDriver"
+"""Main class of PyFlink programs that a JobManager runs."""
 
 SUBMIT_SECONDS = 300.0
 """Timeout of a program that submits its job, on a busy machine."""
@@ -49,7 +53,7 @@ class PyFlink:
     """Installation of PyFlink, and the cluster of its programs.
 
     Attributes:
-        flink_url: of the cluster's REST API.
+        flink_url: of the REST API of a session cluster; empty for jobs with a cluster of their own.
         python: interpreter with PyFlink.
     """
 
@@ -102,15 +106,25 @@ class PythonJob:
         rest = FlinkClient(self._pyflink.flink_url)
         try:
             own = {"$internal.pipeline.job-id": job_id, "pipeline.global-job-parameters": parameters}
-            if self._modules:
-                own["python.files"] = ",".join(str(path.resolve()) for path in self._modules)
             if restore:
                 own |= {"execution.state-recovery.path": restore, "execution.state-recovery.claim-mode": "CLAIM"}
-            self._run({**rest.settings(), **_cluster_options(self._pyflink), "pipeline.name": self.name, **own})
+            cluster = {**rest.settings(), **_cluster_options(self._pyflink)}
+            self._run({**cluster, **self._python_options(), "pipeline.name": self.name, **own})
             if all(job.job_id != job_id for _, job in rest.jobs()):
                 raise FlinkError(f"{self.name}: the program submitted no job")
         finally:
             rest.close()
+
+    def application(self, folder: Path) -> ApplicationProgram:
+        arguments = ("-py", *self._program)
+        return ApplicationProgram(("--job-classname", PYTHON_DRIVER), arguments, self._python_options())
+
+    def _python_options(self) -> dict[str, str]:
+        """Return the options of Flink for the program's interpreters and modules."""
+        python = self._pyflink.python
+        options = {"python.client.executable": python, "python.executable": python}
+        modules = ",".join(str(path.resolve()) for path in self._modules)
+        return {**options, "python.files": modules} if modules else options
 
     def _run(self, options: Mapping[str, str]) -> None:
         command = [*_command(self._pyflink.python, "submit"), *self._program]
@@ -166,8 +180,6 @@ def _cluster_options(pyflink: PyFlink) -> dict[str, str]:
         "execution.attached": "false",
         "rest.address": cluster.hostname or "",
         "rest.port": str(cluster.port or 80),
-        "python.client.executable": pyflink.python,
-        "python.executable": pyflink.python,
     }
 
 
@@ -195,7 +207,7 @@ def _job(given: argparse.Namespace, environment: Mapping[str, str]) -> PythonJob
     return PythonJob(
         given.file,
         words,
-        PyFlink(environment["FLINK_URL"], environment["FLINK_PYTHON"]),
+        PyFlink(environment.get("FLINK_URL", ""), environment["FLINK_PYTHON"]),
         derives_lineage=not given.listener,
         columns=given.columns,
         aliases=dict(given.dataset_namespace),

@@ -6,7 +6,9 @@ a savepoint, from which the next launch restores it. The exit code is 0 after a 
 by another client, and 2 for an invalid file. A failed job is resubmitted with backoff; with `--once` it ends the
 launcher with exit code 1.
 
-Environment: `FLINK_URL`, `FLINK_SQL_GATEWAY_URL`; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
+Environment: `FLINK_URL` and `FLINK_SQL_GATEWAY_URL` of a session cluster, or of a cluster that is started for the job
+alone (`application_cluster`): `FLINK_JOBMANAGER` and `FLINK_TASKMANAGER`, the commands that start it, and
+`FLINK_CHECKPOINTS`, its folder of checkpoints; optional `LINEAGE_URL`, `OPENLINEAGE_NAMESPACE`, `FLINK_STATE`,
 `LINEAGE_OPEN_RUNS`, `FLINK_JOB_ID_PREFIX` (`job_id`), `FLINK_SQL_LINEAGE` (command that derives column lineage from a
 script), values of placeholders.
 """
@@ -20,14 +22,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lineagelab_flink import gateway, launcher
+from lineagelab_flink.application_cluster import JOBMANAGER_VARIABLE
 from lineagelab_flink.errors import ScriptError
+from lineagelab_flink.job_definition import ApplicationProgram
 from lineagelab_flink.job_lineage import derived_lineage
 from lineagelab_flink.launcher import EXIT_UNUSABLE
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.script import Script, placeholder_values, script
 
 PRELUDE = "catalog.sql"
-REQUIRED_VARIABLES = ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
+SQL_DRIVER = "org.apache.flink.table.runtime.application.SqlDriver"
+"""Main class of SQL scripts that a JobManager runs."""
 
 
 class SqlJob:
@@ -36,7 +41,7 @@ class SqlJob:
     Args:
         name: of the job.
         content: its statements.
-        gateway_url: of the SQL gateway.
+        gateway_url: of the SQL gateway; empty for a job with a cluster of its own.
         lineage_command: command that derives column lineage from a script; empty for none.
     """
 
@@ -63,6 +68,12 @@ class SqlJob:
                 session.set("execution.state-recovery.claim-mode", "CLAIM")
             session.execute(self._content.job)
 
+    def application(self, folder: Path) -> ApplicationProgram:
+        statements = (*self._content.prepare, self._content.job)
+        file = folder / f"{self.name}.sql"
+        file.write_text("".join(f"{statement.text};\n" for statement in statements), encoding="utf-8")
+        return ApplicationProgram(("--job-classname", SQL_DRIVER), ("--scriptUri", file.as_uri()))
+
     def describe(self) -> JobLineage:
         """Derive lineage with Flink's planner. Raises FlinkError."""
         if not self._lineage_command:
@@ -88,12 +99,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _job(file: Path, environment: Mapping[str, str]) -> SqlJob:
-    missing = [name for name in REQUIRED_VARIABLES if not environment.get(name)]
+    required = () if environment.get(JOBMANAGER_VARIABLE) else ("FLINK_URL", "FLINK_SQL_GATEWAY_URL")
+    missing = [name for name in required if not environment.get(name)]
     if missing:
         raise ScriptError(f"environment variables not set: {', '.join(missing)}")
     values = placeholder_values(environment)
     command = shlex.split(environment.get("FLINK_SQL_LINEAGE", ""))
-    return SqlJob(file.stem, script(_files(file), values), environment["FLINK_SQL_GATEWAY_URL"], command)
+    return SqlJob(file.stem, script(_files(file), values), environment.get("FLINK_SQL_GATEWAY_URL", ""), command)
 
 
 def _files(file: Path) -> list[tuple[str, str]]:

@@ -16,12 +16,15 @@ from lineagelab_common.identifiers import DEFAULT_NAMESPACE
 from lineagelab_common.spool import Spool
 from lineagelab_common.stop_signal import StopSignal
 from lineagelab_flink import checkpoints, lifecycle, restored_topics, statistics
+from lineagelab_flink.application_cluster import JOBMANAGER_VARIABLE, ApplicationCluster, ApplicationJob
+from lineagelab_flink.cluster import Cluster, SessionCluster
 from lineagelab_flink.errors import FlinkError, FlinkUnavailableError
 from lineagelab_flink.job_definition import JobDefinition, LineageLookup
 from lineagelab_flink.job_id import check_prefix, new_job_id
 from lineagelab_flink.job_problem import JobProblem
 from lineagelab_flink.launcher_state import StateFile
 from lineagelab_flink.lifecycle import (
+    FINAL_STATES,
     RESTARTING_STATES,
     ClusterView,
     Event,
@@ -34,7 +37,6 @@ from lineagelab_flink.lifecycle import (
     Timers,
     Warn,
 )
-from lineagelab_flink.rest import FlinkClient
 from lineagelab_flink.run_reporter import RunReporter
 
 EXIT_UNUSABLE = 2
@@ -50,8 +52,6 @@ CACHE_SECONDS = 3.5
 
 SYNC_SAVEPOINT = "SYNC_SAVEPOINT"
 """Flink's type of a savepoint with which a job was stopped."""
-
-CHECKPOINT_FOLDER = "execution.checkpointing.dir"
 
 CAUSE_SECONDS = 5.0
 """Seconds between two queries of the cause while Flink restarts the tasks."""
@@ -79,14 +79,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LauncherSettings:
-    """Addresses, and files that outlive the launcher.
+    """Address of the lineage service, and files that outlive the launcher.
 
     Attributes:
         job_id_prefix: first hexadecimal digits of the ids of submitted jobs, by which a lineage transport in the
             cluster recognises jobs whose launcher reports them.
     """
 
-    flink: str
     lineage: str
     namespace: str
     state: Path
@@ -99,13 +98,11 @@ class LauncherSettings:
         """Read the settings from the environment; files default to the temporary folder `scratch`.
 
         Raises:
-            KeyError: a required variable is not set.
             ValueError: the heartbeat is not a number of seconds, or the prefix of job ids not hexadecimal.
         """
         prefix = environment.get("FLINK_JOB_ID_PREFIX", "")
         check_prefix(prefix)
         return cls(
-            environment["FLINK_URL"],
             environment.get("LINEAGE_URL", ""),
             environment.get("OPENLINEAGE_NAMESPACE") or DEFAULT_NAMESPACE,
             Path(environment.get("FLINK_STATE") or scratch / "state.json"),
@@ -119,14 +116,22 @@ class Launcher:
     """Launcher of one job. With `once`, a failed job ends it."""
 
     def __init__(
-        self, definition: JobDefinition, settings: LauncherSettings, stop: threading.Event, *, once: bool
+        self,
+        definition: JobDefinition,
+        cluster: Cluster,
+        settings: LauncherSettings,
+        stop: threading.Event,
+        *,
+        once: bool,
     ) -> None:
         self._definition = definition
         self._once = once
         self._stop = stop
-        self._flink = FlinkClient(settings.flink)
+        self._cluster = cluster
+        self._flink = cluster.client
         self._spool = Spool(settings.lineage, settings.spool, max_bytes=MAX_SPOOL_BYTES, timeout=LINEAGE_TIMEOUT)
         self._state_file = StateFile(settings.state)
+        self._state_file.update(job_state="")
         self._timers = Timers()
         self._problem = JobProblem(self._state_file.state.problem, time.monotonic())
         self._cause_queried = 0.0
@@ -159,7 +164,9 @@ class Launcher:
                     self._stop.wait(POLL_SECONDS)
             return not exit_action.failed
         finally:
-            self._flink.close()
+            self._cluster.close()
+            if self._state_file.state.job_state not in FINAL_STATES:
+                self._state_file.update(job_state="")
             is_stopped = self._stop.is_set()
             never = threading.Event()
             seconds = STOPPED_CLOSE_SECONDS if is_stopped else CLOSE_SECONDS
@@ -167,7 +174,11 @@ class Launcher:
 
     def _turn(self) -> Exit | None:
         """Observe the cluster once and act; return None where another turn is due."""
-        view = self._view()
+        self._cluster.restart_taskmanager()
+        end = self._cluster.take_failure()
+        if end and self._state_file.state.memory.started is None and not self._refused(FlinkError(end)):
+            return Exit(failed=True)
+        view = self._view(end)
         launch = self._launch()
         if view is not None and view.own is not None:
             self._store_newest_checkpoint(view.own.is_over)
@@ -187,7 +198,7 @@ class Launcher:
                 # The backoff counts from the end of the report, which may take seconds.
                 spent, launch = time.monotonic() - launch.now, replace(launch, now=time.monotonic())
                 self._timers = replace(self._timers, submit=self._timers.submit + spent)
-        self._state_file.update(memory=after)
+        self._state_file.update(memory=after, job_state=lifecycle.reported_state(view))
         failure = self._failure(view)
         self._store_problem(self._problem.observed(view, actions, after.failures, failure, time.monotonic()))
         if not actions and view is not None:
@@ -242,9 +253,18 @@ class Launcher:
             heartbeat=self._heartbeat,
         )
 
-    def _view(self) -> ClusterView | None:
-        """Return the jobs of this name; None where the cluster does not respond."""
+    def _view(self, failure: str) -> ClusterView | None:
+        """Return the jobs of this name; None where the cluster does not respond.
+
+        Args:
+            failure: with which the job's own JobManager has ended; empty if it has not.
+        """
         self._is_gone = False
+        if self._cluster.has_no_jobs():
+            memory = self._state_file.state.memory
+            if not failure or memory.started is None:
+                return ClusterView()
+            return ClusterView(Job(memory.job_id, memory.started, "FAILED", time.time_ns() // 10**6, cause=failure))
         try:
             jobs = self._flink.jobs()
             known = self._state_file.state.memory.job_id
@@ -312,19 +332,23 @@ class Launcher:
             self._definition.submit(stored.job_id, restore, f"{DEFINITION_PARAMETER}:{self._definition.identity}")
             self._store_problem(self._problem.submitted())
         except FlinkError as error:
-            after, self._timers = lifecycle.refused(self._launch())
-            self._state_file.update(memory=after)
-            self._store_problem(self._problem.refused(error, time.monotonic()))
-            is_retried = not self._once or isinstance(error, FlinkUnavailableError)
-            retry = f"; retrying in {lifecycle.backoff(after.failures):.0f} s" if is_retried else ""
-            log.error("cannot submit the job: %s%s", error, retry)
-            return is_retried
+            return self._refused(error)
         return True
+
+    def _refused(self, error: FlinkError) -> bool:
+        """Store that a submission has failed; return whether it is retried."""
+        after, self._timers = lifecycle.refused(self._launch())
+        self._state_file.update(memory=after)
+        self._store_problem(self._problem.refused(error, time.monotonic()))
+        is_retried = not self._once or isinstance(error, FlinkUnavailableError)
+        retry = f"; retrying in {lifecycle.backoff(after.failures):.0f} s" if is_retried else ""
+        log.error("cannot submit the job: %s%s", error, retry)
+        return is_retried
 
     def _job_folders(self, job_ids: Iterable[str]) -> list[str]:
         """Return the folders of jobs' checkpoints; none for an empty id, or if the cluster has no folder for them."""
         known = [job_id for job_id in job_ids if job_id]
-        folder = self._flink.setting(CHECKPOINT_FOLDER) if known else ""
+        folder = self._cluster.checkpoint_folder() if known else ""
         return [f"{folder.rstrip('/')}/{job_id}" for job_id in known] if folder else []
 
     def _stop_job(self, job_id: str) -> None:
@@ -353,11 +377,12 @@ class Launcher:
         self._last_warning = text
 
 
-def run(definition: JobDefinition, settings: LauncherSettings, *, once: bool = False) -> int:
+def run(definition: JobDefinition, cluster: Cluster, settings: LauncherSettings, *, once: bool = False) -> int:
     """Run a launcher until its job has ended, or until SIGTERM or SIGINT; return the exit code.
 
     Args:
         definition: of the job.
+        cluster: on which it runs.
         settings: of the launcher.
         once: a failed job ends the launcher, with exit code 1.
 
@@ -369,7 +394,7 @@ def run(definition: JobDefinition, settings: LauncherSettings, *, once: bool = F
     stop = StopSignal()
     stop.install()
     log.info("supervising %s, definition %s", definition.name, definition.identity)
-    return 0 if Launcher(definition, settings, stop, once=once).run() else 1
+    return 0 if Launcher(definition, cluster, settings, stop, once=once).run() else 1
 
 
 def run_by_environment(definition: JobDefinition, subject: str, *, once: bool = False) -> int:
@@ -381,13 +406,18 @@ def run_by_environment(definition: JobDefinition, subject: str, *, once: bool = 
         once: as for `run`.
 
     Raises:
-        KeyError: a required variable is not set.
         OSError: the state file or the spool cannot be written.
     """
     with TemporaryDirectory(prefix="launch-") as scratch:
         try:
             settings = LauncherSettings.of(os.environ, Path(scratch))
+            if not os.environ.get(JOBMANAGER_VARIABLE):
+                return run(definition, SessionCluster(os.environ["FLINK_URL"]), settings, once=once)
+            own = ApplicationCluster.of(os.environ, Path(scratch))
+        except KeyError as error:
+            print(f"cannot run {subject}: environment variable {error.args[0]} is not set", file=sys.stderr)
+            return EXIT_UNUSABLE
         except ValueError as error:
             print(f"cannot run {subject}: {error}", file=sys.stderr)
             return EXIT_UNUSABLE
-        return run(definition, settings, once=once)
+        return run(ApplicationJob(definition, own), own, settings, once=once)

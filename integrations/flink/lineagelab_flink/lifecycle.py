@@ -39,6 +39,7 @@ RESTARTING_STATES = frozenset({"RESTARTING", "FAILING"})
 """States of a job that Flink restarts after a failure of its tasks."""
 
 ALL_RUNNING = "all tasks run"
+STARTING = "STARTING"
 
 
 class Phase(StrEnum):
@@ -68,6 +69,7 @@ class Job:
         started, ended: milliseconds since 1970; `ended` is None while the job runs.
         state: Flink's `JobStatus`.
         tasks: number of tasks; `running` of them run, `waiting` of them have no slot yet.
+        cause: why it failed, where the cluster can no longer say it.
     """
 
     job_id: str
@@ -77,6 +79,7 @@ class Job:
     tasks: int = 0
     running: int = 0
     waiting: int = 0
+    cause: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -233,6 +236,14 @@ def step(situation: Situation, view: ClusterView | None) -> _Decision:
     return _open(situation, view.own)
 
 
+def reported_state(view: ClusterView | None) -> str:
+    """Return the state of the launcher's job, `STARTING` while not all its tasks run; empty for no known job."""
+    job = view.own if view is not None else None
+    if job is None:
+        return ""
+    return STARTING if job.state == "RUNNING" and not job.runs else job.state
+
+
 def refused(situation: Situation) -> tuple[JobState, Timers]:
     """Return the state after a failed submission, which is retried with the same id and backoff."""
     failures = situation.memory.failures + 1
@@ -347,7 +358,7 @@ def _ended(situation: Situation, job: Job, actions: list[Action]) -> _Decision:
         again = Warn(f"failed; resubmitting in {backoff(failures):.0f} s")
         next_step: Action = Exit(failed=situation.once) if situation.stop or situation.once else again
         timers = replace(timers, submit=situation.now + backoff(failures))
-        return after, timers, [*actions, Event(EventType.FAIL, memory, job.ended), next_step]
+        return after, timers, [*actions, Event(EventType.FAIL, memory, job.ended, job.cause), next_step]
     if memory.asked and not situation.stop:
         return (
             _closed(memory),

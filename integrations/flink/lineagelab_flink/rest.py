@@ -30,6 +30,11 @@ class FlinkClient:
         self._client = httpx.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False)
         self.url = url
 
+    def move_to(self, url: str) -> None:
+        """Use the JobManager at another URL from now on."""
+        self._client.base_url = url
+        self.url = url
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()

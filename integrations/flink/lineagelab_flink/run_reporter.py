@@ -87,7 +87,7 @@ class RunReporter:
             at=action.at if action.at is not None else self._last_event,
             why=action.why,
             window=self._window(action.what, job.job_id),
-            failure=self._failure(job.job_id) if action.what is EventType.FAIL else None,
+            failure=self._failure(action) if action.what is EventType.FAIL else None,
         )
         known = self._state_file.state.described
         described = known if known.definition == job.definition else JobLineage()
@@ -139,8 +139,10 @@ class RunReporter:
         if trace:
             self.last_failure = root_cause(trace)
 
-    def _failure(self, job_id: str) -> Failure:
-        deadline = time.monotonic() + CAUSE_TIMEOUT
+    def _failure(self, action: Event) -> Failure:
+        if action.why:
+            return Failure(action.why)
+        job_id, deadline = action.of.job_id, time.monotonic() + CAUSE_TIMEOUT
         while True:
             try:
                 exceptions = self._flink.exceptions(job_id)
