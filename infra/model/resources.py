@@ -262,18 +262,19 @@ class LaunchedJob(Resource, ABC):
 
 
 class FlinkJob(LaunchedJob):
-    """A job on the Flink cluster.
+    """A job on the Flink cluster, or on one that its launcher starts for it alone.
 
     Attributes:
-        rest: URL of the JobManager's REST interface.
+        rest: URL of the JobManager's REST interface; empty for the launcher's own cluster, which only the launcher
+            reaches: its notes say how the job does.
         cluster: id in the configuration of the expected cluster; any other cluster is left untouched.
         state: Flink's job state. RUNNING is desired.
     """
 
     kind = "FlinkJob"
 
-    rest: str
-    cluster: str
+    rest: str = ""
+    cluster: str = ""
     state: str = RUNNING
 
     @property

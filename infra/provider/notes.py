@@ -38,9 +38,25 @@ def launcher_problem(location: str) -> str:
     Raises:
         LabError: the place that holds the notes cannot be reached.
     """
+    return _noted(location, "problem")
+
+
+def launched_job_state(location: str) -> str:
+    """Return from a launcher's notes the state of its job, which is RUNNING once all tasks run; empty for no job.
+
+    Args:
+        location: of the notes.
+
+    Raises:
+        LabError: the place that holds the notes cannot be reached.
+    """
+    return _noted(location, "job_state")
+
+
+def _noted(location: str, key: str) -> str:
     if not location:
         return ""
     try:
-        return str(json.loads(read_notes(location)).get("problem", ""))
+        return str(json.loads(read_notes(location)).get(key, ""))
     except (OSError, ValueError):
         return ""  # no notes written yet

@@ -5,6 +5,7 @@ from typing import Any
 
 from infra.errors import LabError
 from infra.model.resources import RUNNING, FlinkJob
+from infra.provider import application_job
 from infra.provider.connections import url_accepts_connections
 from infra.provider.flink_cluster import ClusterJob, FlinkCluster
 from infra.provider.kind import POLL_SECONDS, Kind, OperationContext, ReadResult
@@ -44,6 +45,9 @@ class FlinkJobKind(Kind[FlinkJob]):
     replace_on = frozenset({"rest", "cluster", "name"})
 
     def create(self, inputs: FlinkJob, call: OperationContext) -> dict[str, Any]:
+        if not inputs.rest:
+            application_job.await_running(inputs, call)
+            return {}
         cluster = _cluster(inputs, "start", call)
         found = cluster.identity()
         if found != inputs.cluster:
@@ -55,6 +59,8 @@ class FlinkJobKind(Kind[FlinkJob]):
         return {}
 
     def read(self, inputs: FlinkJob, call: OperationContext) -> ReadResult[FlinkJob] | None:
+        if not inputs.rest:
+            return ReadResult(inputs.model_copy(update={"state": application_job.settled_state(inputs, call)}))
         if not url_accepts_connections(inputs.rest):
             return None  # the cluster is down: it is created again, then its jobs
         cluster = _cluster(inputs, "read", call)
@@ -70,8 +76,11 @@ class FlinkJobKind(Kind[FlinkJob]):
         return self.create(new, call)
 
     def delete(self, inputs: FlinkJob, call: OperationContext) -> None:
-        """Stop the job with a savepoint; its launcher takes that as a user's request and exits."""
-        if not url_accepts_connections(inputs.rest):
+        """Stop the job with a savepoint; its launcher takes that as a user's request and exits.
+
+        On a cluster of its own, the job is stopped with its launcher.
+        """
+        if not inputs.rest or not url_accepts_connections(inputs.rest):
             return  # the cluster is down, with its jobs
         cluster = _cluster(inputs, "stop", call)
         if cluster.identity() != inputs.cluster:

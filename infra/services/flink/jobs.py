@@ -86,12 +86,14 @@ class SqlJob:
         text: content of the file.
         continuous: the job runs continuously as a service; otherwise it is a task that runs to completion.
         needs: keys of further parts that must exist first.
+        own_cluster: the launcher starts a cluster for this job alone (Flink's application mode).
     """
 
     name: str
     text: str
     continuous: bool
     needs: tuple[str, ...] = ()
+    own_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class JarJob:
         columns: text of the declared lineage; empty for none.
         main_class: empty for the one that the jar's manifest names.
         by_planner: Flink's planner derives the columns of its job.
-        continuous, needs: as of `SqlJob`.
+        continuous, needs, own_cluster: as of `SqlJob`.
     """
 
     name: str
@@ -116,6 +118,7 @@ class JarJob:
     by_planner: bool
     continuous: bool
     needs: tuple[str, ...] = ()
+    own_cluster: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class PythonJob:
         columns: text of the declared lineage; empty for none.
         by_listener: OpenLineage's listener reports what the job reads and writes, and nothing its columns.
         modules: paths in the checkout of files that the program may import.
-        continuous, needs: as of `SqlJob`.
+        continuous, needs, own_cluster: as of `SqlJob`.
     """
 
     name: str
@@ -138,6 +141,7 @@ class PythonJob:
     modules: tuple[str, ...]
     continuous: bool
     needs: tuple[str, ...] = ()
+    own_cluster: bool = False
 
 
 def jar_launchers(site: Site) -> tuple[Service, ...]:
@@ -177,15 +181,17 @@ def _columns_options(launcher: str, site: Site) -> tuple[str, ...]:
 
 def launched_jobs(launchers: tuple[Service, ...], site: Site) -> tuple[FlinkJob, ...]:
     """Return the Flink job of each launcher."""
-    rest = site.address(JOBMANAGER, JOBMANAGER_REST.name, "outside").url
+    session = {
+        "rest": site.address(JOBMANAGER, JOBMANAGER_REST.name, "outside").url,
+        "cluster": cluster_id(site),
+    }
     return tuple(
         FlinkJob(
             name=launcher.name,
             launcher=launcher.key,
             notes=state_file(launcher.name, site),
-            rest=rest,
-            cluster=cluster_id(site),
             needs=(launcher.key,),
+            **(session if JOBMANAGER in launcher.needs else {}),
         )
         for launcher in launchers
     )

@@ -3,6 +3,7 @@
 
     # lab: service                        continuous job; or task: runs to completion on bounded input
     # needs: topic/orders, ...            optional: keys of parts that must exist first
+    # cluster: application                optional: a cluster for this job alone, instead of the lab's (session)
     # main: com.example.Orders            optional: main class, if the jar's manifest names none
     # lineage: listener                   optional: listener, or planner for a job of the Table API
     --bootstrap ${KAFKA_BOOTSTRAP}        arguments of the main class (`lineagelab_flink.program_arguments`)
@@ -18,6 +19,7 @@ from infra.services.definition import Draft
 from infra.services.flink.declared_columns import check_columns
 from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import JarJob, jar_service, jar_task, launched_jobs
+from infra.services.flink.own_cluster import HEADER_KEY, has_own_cluster, on_cluster
 from infra.services.flink.settings import enabled
 from infra.services.job_header import HeaderFormat
 from infra.user_files import ARGUMENTS_SUFFIX, COLUMNS_SUFFIX, JAR_FOLDER, JAR_SUFFIX, JarFiles, UserFileError
@@ -25,7 +27,7 @@ from infra.user_files import ARGUMENTS_SUFFIX, COLUMNS_SUFFIX, JAR_FOLDER, JAR_S
 KINDS = ("service", "task")
 REPORTERS = ("listener", "planner")
 
-_FORMAT = HeaderFormat(JAR_FOLDER, "#", ("lab", "needs", "main", "lineage"), UserFileError)
+_FORMAT = HeaderFormat(JAR_FOLDER, "#", ("lab", "needs", HEADER_KEY, "main", "lineage"), UserFileError)
 
 
 def jar_jobs(files: Mapping[str, JarFiles], taken: Collection[str], parts: Collection[str]) -> tuple[JarJob, ...]:
@@ -61,6 +63,7 @@ def _job(name: str, files: JarFiles, taken: Collection[str], parts: Collection[s
         by_planner="lineage" in header and _FORMAT.choice(file, header, "lineage", REPORTERS) == "planner",
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
+        own_cluster=has_own_cluster(file, header, _FORMAT),
     )
 
 
@@ -69,6 +72,6 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
     if not enabled(draft.settings):
         return ()
     found = jar_jobs(draft.files.jars, draft.taken_names, draft.possible_needs)
-    launchers = tuple(jar_service(job, draft.site) for job in found if job.continuous)
-    tasks = tuple(jar_task(job, draft.site) for job in found if not job.continuous)
+    launchers = tuple(on_cluster(job, jar_service(job, draft.site), draft) for job in found if job.continuous)
+    tasks = tuple(on_cluster(job, jar_task(job, draft.site), draft) for job in found if not job.continuous)
     return (*launchers, *tasks, *launched_jobs(launchers, draft.site))

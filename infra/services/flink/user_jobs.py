@@ -3,6 +3,7 @@
 
     -- lab: service                        continuous job; or task: runs to completion on bounded input
     -- needs: topic/orders, ...            optional: keys of parts that must exist first
+    -- cluster: application                optional: a cluster for this job alone, instead of the lab's (session)
 
 A file without header (`infra.services.job_header`) is not a job; launchers get it as prelude next to their own file.
 """
@@ -13,12 +14,13 @@ from infra.model import Part
 from infra.services.definition import Draft
 from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import SqlJob, launched_jobs, sql_service, sql_task
+from infra.services.flink.own_cluster import HEADER_KEY, has_own_cluster, on_cluster
 from infra.services.flink.settings import enabled
 from infra.services.job_header import Entry, HeaderFormat
 from infra.user_files import FLINK_FOLDER, UserFileError
 
 KINDS = ("service", "task")
-KEYS = ("lab", "needs")
+KEYS = ("lab", "needs", HEADER_KEY)
 
 _FORMAT = HeaderFormat(FLINK_FOLDER, "--", KEYS, UserFileError)
 
@@ -49,7 +51,8 @@ def has_header(text: str) -> bool:
 def _job(file: str, text: str, header: Mapping[str, Entry], taken: Collection[str], parts: Collection[str]) -> SqlJob:
     name = job_name(f"{FLINK_FOLDER}/{file}", taken)
     continuous = _FORMAT.choice(file, header, "lab", KINDS) == "service"
-    return SqlJob(name, text, continuous, _FORMAT.needs(file, header, parts))
+    needs = _FORMAT.needs(file, header, parts)
+    return SqlJob(name, text, continuous, needs, has_own_cluster(file, header, _FORMAT))
 
 
 def pipeline(draft: Draft) -> tuple[Part, ...]:
@@ -58,6 +61,6 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
         return ()
     site = draft.site
     found, prelude = sql_jobs(draft.files.flink, draft.taken_names, draft.possible_needs)
-    launchers = tuple(sql_service(job, site, prelude) for job in found if job.continuous)
-    tasks = tuple(sql_task(job, site, prelude) for job in found if not job.continuous)
+    launchers = tuple(on_cluster(job, sql_service(job, site, prelude), draft) for job in found if job.continuous)
+    tasks = tuple(on_cluster(job, sql_task(job, site, prelude), draft) for job in found if not job.continuous)
     return (*launchers, *tasks, *launched_jobs(launchers, site))

@@ -3,6 +3,7 @@
 
     # lab: service                          continuous job; or task: runs to completion on bounded input
     # needs: topic/orders, ...              optional: keys of parts that must exist first
+    # cluster: application                  optional: a cluster for this job alone, instead of the lab's (session)
     # arguments: --to ${KAFKA_BOOTSTRAP}    optional: words for `sys.argv`, with placeholders of Flink SQL files
     # lineage: planner                      optional: planner or listener (`lineagelab_flink.launch_python`)
 
@@ -18,6 +19,7 @@ from infra.services.definition import Draft
 from infra.services.flink.declared_columns import check_columns
 from infra.services.flink.job_name import job_name
 from infra.services.flink.jobs import PythonJob, launched_jobs, python_service, python_task
+from infra.services.flink.own_cluster import HEADER_KEY, has_own_cluster, on_cluster
 from infra.services.flink.settings import enabled, python_included
 from infra.services.job_header import Entry, HeaderFormat
 from infra.user_files import COLUMNS_SUFFIX, PROGRAM_FOLDER, PROGRAM_SUFFIX, ProgramFiles, UserFileError
@@ -25,7 +27,7 @@ from infra.user_files import COLUMNS_SUFFIX, PROGRAM_FOLDER, PROGRAM_SUFFIX, Pro
 KINDS = ("service", "task")
 REPORTERS = ("planner", "listener")
 
-_FORMAT = HeaderFormat(PROGRAM_FOLDER, "#", ("lab", "needs", "arguments", "lineage"), UserFileError)
+_FORMAT = HeaderFormat(PROGRAM_FOLDER, "#", ("lab", "needs", HEADER_KEY, "arguments", "lineage"), UserFileError)
 
 
 def python_jobs(
@@ -68,6 +70,7 @@ def _job(
         modules=modules,
         continuous=_FORMAT.choice(file, header, "lab", KINDS) == "service",
         needs=_FORMAT.needs(file, header, parts),
+        own_cluster=has_own_cluster(file, header, _FORMAT),
     )
 
 
@@ -92,8 +95,8 @@ def pipeline(draft: Draft) -> tuple[Part, ...]:
     if found and not python_included(draft.settings):
         raise UserFileError(
             f"{PROGRAM_FOLDER}/{found[0].name}{PROGRAM_SUFFIX} needs PyFlink, which this lab does not have: set "
-            "lineage-lab:flinkPython: true (target local), or remove the file"
+            "lineage-lab:flinkPython: true, or remove the file"
         )
-    launchers = tuple(python_service(job, draft.site) for job in found if job.continuous)
-    tasks = tuple(python_task(job, draft.site) for job in found if not job.continuous)
+    launchers = tuple(on_cluster(job, python_service(job, draft.site), draft) for job in found if job.continuous)
+    tasks = tuple(on_cluster(job, python_task(job, draft.site), draft) for job in found if not job.continuous)
     return (*launchers, *tasks, *launched_jobs(launchers, draft.site))

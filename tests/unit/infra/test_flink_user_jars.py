@@ -85,8 +85,9 @@ def test_without_flink_there_are_no_jobs_of_jars():
         (
             "a",
             "# lab: task\n# memory: 1\n",
-            "a.args, line 2: unknown key memory. Known keys: lab, needs, main, lineage",
+            "a.args, line 2: unknown key memory. Known keys: lab, needs, cluster, main, lineage",
         ),
+        ("a", "# lab: task\n# cluster: own\n", "a.args, line 2: cluster: expected session or application, not 'own'"),
         ("a", "# lab: task\n# needs: topic/order\n", "line 2: needs: unknown part 'topic/order'; did you mean"),
     ],
 )

@@ -100,7 +100,11 @@ def test_launchers_and_every_jvm_of_the_cluster_have_pyflink():
         ("a", "# lab: servise\n", "a.py, line 1: lab: expected service or task, not 'servise'"),
         ("a", "# lab: task\n# lineage: own\n", "a.py, line 2: lineage: expected planner or listener, not 'own'"),
         ("a", "# lab: task\n# arguments: 'b\n", "a.py, line 2: arguments: no closing quotation: 'b"),
-        ("a", "# lab: task\n# memory: 1\n", "a.py, line 2: unknown key memory. Known keys: lab, needs, arguments, lin"),
+        (
+            "a",
+            "# lab: task\n# memory: 1\n",
+            "a.py, line 2: unknown key memory. Known keys: lab, needs, cluster, arguments, lin",
+        ),
         ("a", "# lab: task\n# needs: topic/order\n", "line 2: needs: unknown part 'topic/order'; did you mean"),
     ],
 )
