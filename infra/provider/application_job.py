@@ -31,9 +31,11 @@ def await_running(inputs: FlinkJob, call: OperationContext) -> None:
     Raises:
         LabError: the job does not start, with the cause, or not in time.
     """
-    running_polls, reported, former = 0, "", launcher_problem(inputs.notes)
+    running_polls, reported = 0, ""
+    # Notes of an earlier launch stay until the launcher has started.
+    former, former_state = launcher_problem(inputs.notes), launched_job_state(inputs.notes)
     for turn, _ in enumerate(call.poll(START_SECONDS)):
-        state = launched_job_state(inputs.notes)
+        state, waited = launched_job_state(inputs.notes), turn * POLL_SECONDS
         shown = state.lower() or "its launcher starts its cluster"
         if shown != reported:
             call.report(reported := shown)
@@ -41,9 +43,9 @@ def await_running(inputs: FlinkJob, call: OperationContext) -> None:
         if running_polls * POLL_SECONDS >= MIN_RUNNING_SECONDS:
             return
         problem = launcher_problem(inputs.notes)
-        if problem and turn * POLL_SECONDS >= (FORMER_PROBLEM_SECONDS if problem == former else PROBLEM_SECONDS):
+        if problem and waited >= (FORMER_PROBLEM_SECONDS if problem == former else PROBLEM_SECONDS):
             raise LabError(f"Flink job {inputs.name} {problem}\n{_log_hint(inputs)}")
-        if state in ENDED_BY_USERS:
+        if state in ENDED_BY_USERS and (state != former_state or waited >= PROBLEM_SECONDS):
             raise LabError(f"Flink job {inputs.name} ended after its start: {state}\n{_log_hint(inputs)}")
     raise LabError(f"Flink job {inputs.name} was not running after {START_SECONDS} s: {reported}\n{_log_hint(inputs)}")
 

@@ -18,7 +18,7 @@ from lineagelab_flink.rest import FlinkClient
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
 from tests.connect.processes import local_site, running
-from tests.flink.flink_cluster import GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
+from tests.flink.flink_cluster import APPLICATION, GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
 from tests.flink.launched import Launched, ReportedLineage
 
 PORTS = range(21300, 21400)
@@ -84,6 +84,24 @@ def name(request):
 @pytest.fixture
 def reported(service, name):
     return ReportedLineage(service.url, name)
+
+
+@pytest.fixture
+def application_mode(tmp_path, ports, service):
+    """Factory of the environment of launchers whose jobs have clusters of their own, with further jars."""
+
+    def make(*jars):
+        cluster = FlinkCluster.at(tmp_path / "cluster", ports, service.url, *jars)
+        return {
+            "FLINK_URL": "",
+            "FLINK_SQL_GATEWAY_URL": "",
+            **cluster.environment(),
+            "FLINK_JOBMANAGER": shlex.join(cluster.command(APPLICATION)),
+            "FLINK_TASKMANAGER": shlex.join(cluster.command(TASKMANAGER)),
+            "FLINK_CHECKPOINTS": f"file://{tmp_path}/checkpoints",
+        }
+
+    return make
 
 
 @pytest.fixture

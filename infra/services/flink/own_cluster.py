@@ -19,6 +19,7 @@ from infra.services.flink.settings import (
     TASKMANAGER,
     application_settings,
     python_included,
+    python_jar_folder,
 )
 from infra.services.job_header import Entry, HeaderFormat
 
@@ -73,6 +74,8 @@ def on_cluster(job: SqlJob | JarJob | PythonJob, launcher: Launcher, draft: Draf
             "FLINK_TASKMANAGER": taskmanager,
             "FLINK_CHECKPOINTS": CHECKPOINT_FOLDER,
             **flink.jvm_environment(site),
+            # Where Flink looks for its Python jar, though it is on the class path.
+            **({"FLINK_OPT_DIR": python_jar_folder(site)} if isinstance(job, PythonJob) else {}),
             **flink.listener_environment(name, site),
         },
         secrets={**launcher.secrets, **kafka_access.login_secrets(site, kafka_access.FLINK)},

@@ -107,10 +107,15 @@ def enabled(settings: Settings) -> bool:
 
 
 def python_jar(site: Site) -> str:
-    """Return the path of Flink's Python jar. PyFlink's environment has it: all labs have the component."""
+    """Return the path of Flink's Python jar."""
     requirement = (PROJECT / "requirements" / f"{PYTHON_ENVIRONMENT}.in").read_text(encoding="utf-8")
     version = requirement.rpartition("==")[2].strip()
-    return f"{site.python_packages(PYTHON_ENVIRONMENT)}/pyflink/opt/flink-python-{version}.jar"
+    return f"{python_jar_folder(site)}/flink-python-{version}.jar"
+
+
+def python_jar_folder(site: Site) -> str:
+    """Return the folder of Flink's Python jar. PyFlink's environment has it: all labs have the component."""
+    return f"{site.python_packages(PYTHON_ENVIRONMENT)}/pyflink/opt"
 
 
 def python_included(settings: Settings) -> bool:

@@ -39,7 +39,7 @@ POLL_SECONDS = 0.2
 CAUSE_SECONDS = 8.0
 """Time limit for the cause of a failed program: Flink caches responses for 3 s."""
 
-FATAL_ERROR = b"Fatal error occurred in the cluster entrypoint"
+FATAL_ERRORS = (b"Fatal error occurred in the cluster entrypoint", b"Could not create application program")
 """What a JobManager logs before the error that ends it."""
 
 MAX_TRACE_LINES = 1000
@@ -255,7 +255,7 @@ class JobManagerOutput:
             for line in self._stream:
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
-                if FATAL_ERROR in line:
+                if any(message in line for message in FATAL_ERRORS):
                     self._fatal = []
                 elif self._fatal is not None and len(self._fatal) < MAX_TRACE_LINES:
                     self._fatal.append(line.decode(errors="replace").rstrip())

@@ -165,9 +165,9 @@ class Launcher:
             return not exit_action.failed
         finally:
             self._cluster.close()
-            if self._state_file.state.job_state not in FINAL_STATES:
-                self._state_file.update(job_state="")
             is_stopped = self._stop.is_set()
+            if is_stopped or self._state_file.state.job_state not in FINAL_STATES:
+                self._state_file.update(job_state="")
             never = threading.Event()
             seconds = STOPPED_CLOSE_SECONDS if is_stopped else CLOSE_SECONDS
             self._spool.close(seconds, never if is_stopped else self._stop)

@@ -31,7 +31,7 @@ class LauncherState:
         memory: state of the job.
         processing, version: of the current job, for events when the cluster no longer responds.
         job_state: Flink's state of the job when last observed, `STARTING` while not all its tasks run; empty for no job
-            and once the launcher has ended without an end of the job. `up` of a lab reads it.
+            and after a stop of the launcher. `up` of a lab reads it.
         problem: why the job does not run (`job_problem`); empty while it does. `up` and `status` of a lab show it.
     """
 

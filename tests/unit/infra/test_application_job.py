@@ -64,6 +64,12 @@ def test_a_problem_of_an_earlier_attempt_does_not_end_the_wait(notes, job):
     assert time.monotonic() - began >= 2.0
 
 
+def test_the_end_of_an_earlier_job_does_not_end_the_wait(notes, job):
+    notes(job_state="FINISHED")
+    threading.Timer(0.5, lambda: notes(job_state=RUNNING)).start()
+    KIND.create(job, OperationContext())
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
