@@ -123,11 +123,7 @@ class FlinkCluster:
 
     def jobs(self, name: str) -> list[Job]:
         """Return all jobs of a name that the cluster lists, oldest first."""
-        rest = FlinkClient(self.url)
-        try:
-            return sorted((job for known, job in rest.jobs() if known == name), key=lambda job: job.started)
-        finally:
-            rest.close()
+        return jobs_at(self.url, name)
 
     def command(self, name: str) -> tuple[str, ...]:
         """Write the configuration of the JVMs; return the command of one."""
@@ -230,6 +226,15 @@ class FlinkCluster:
             "security.delegation.tokens.enabled": False,
             **flink_lineage_settings(self.lineage, str(self.root / "unsent-events")),
         }.items()
+
+
+def jobs_at(url: str, name: str) -> list[Job]:
+    """Return all jobs of a name that the JobManager at a URL lists, oldest first."""
+    rest = FlinkClient(url)
+    try:
+        return sorted((job for known, job in rest.jobs() if known == name), key=lambda job: job.started)
+    finally:
+        rest.close()
 
 
 def _listens(port: int) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil
 
 from infra.namespaces import JOB_NAMESPACE
 from infra.project import PROJECT, python_path
@@ -90,6 +91,19 @@ class Launched:
         """Stop the process if it still runs."""
         if self.processes and self.processes[-1].poll() is None:
             self.stop()
+
+    def jvms(self, main: str) -> list[psutil.Process]:
+        """Return the JVMs that run a main class, of those that the process has started."""
+        try:
+            found = psutil.Process(self.processes[-1].pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+        return [process for process in found if main in process.cmdline()]
+
+    def jvm(self, main: str) -> psutil.Process:
+        """Wait until there is such a JVM, and return it."""
+        (found,) = until(lambda: self.jvms(main), f"{main} to start")
+        return found
 
     def log(self) -> str:
         """Return the combined log of all started processes."""

@@ -2,14 +2,12 @@
 """Application mode: the launcher's own cluster runs SQL and jars exactly once, and ends with the launcher."""
 
 import json
-import shlex
 
 import psutil
 import pytest
 
 from infra.services.flink.cluster import APPLICATION_MAIN, TASKMANAGER_MAIN
 from tests.flink.copied_topic import Copies, produce, sql
-from tests.flink.flink_cluster import APPLICATION, TASKMANAGER, FlinkCluster
 from tests.flink.launched import TIMEOUT_SECONDS, until
 from tests.flink.table_program import jar_of
 
@@ -43,20 +41,6 @@ def copies(broker, topic):
     reader.close()
 
 
-def children(launched, main):
-    """Return the JVMs of a launcher that run a main class."""
-    try:
-        found = psutil.Process(launched.processes[-1].pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
-    return [process for process in found if main in process.cmdline()]
-
-
-def jvm(launched, main):
-    (found,) = until(lambda: children(launched, main), f"{main} to start")
-    return found
-
-
 def edges(topic):
     return {"inputs": [f"{KAFKA} {topic}"], "outputs": [f"{KAFKA} {topic}_out"]}
 
@@ -75,20 +59,20 @@ def test_sql_survives_every_loss_exactly_once(launch, own_cluster, broker, topic
     copies.await_all(10)
     reported.await_states("RUNNING")
     await_running(launched)
-    processes = [jvm(launched, main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
+    processes = [launched.jvm(main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
 
-    jvm(launched, TASKMANAGER_MAIN).kill()
+    launched.jvm(TASKMANAGER_MAIN).kill()
     produce(broker, topic, range(10, 20))
     copies.await_all(20)
     reported.await_states("RUNNING")
 
-    jvm(launched, APPLICATION_MAIN).kill()
+    launched.jvm(APPLICATION_MAIN).kill()
     produce(broker, topic, range(20, 30))
     copies.await_all(30)
     reported.await_states("ABORTED", "RUNNING")
     await_running(launched)
 
-    processes += [jvm(launched, main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
+    processes += [launched.jvm(main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
     launched.kill()
     psutil.wait_procs(processes, TIMEOUT_SECONDS)
     assert not [process for process in processes if process.is_running()]
@@ -115,7 +99,7 @@ def test_sql_survives_every_loss_exactly_once(launch, own_cluster, broker, topic
 
 def test_a_bounded_job_completes_and_leaves_no_process(launch, own_cluster, topic, copies, reported):
     launched = launch(sql(topic, bounded=True), **own_cluster).start()
-    processes = [jvm(launched, main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
+    processes = [launched.jvm(main) for main in (APPLICATION_MAIN, TASKMANAGER_MAIN)]
     assert launched.wait() == 0
     copies.await_all(10)
     (run,) = reported.await_states("COMPLETED")
@@ -176,7 +160,7 @@ def test_a_program_that_fails_is_named_and_tried_again(program, reported):
     assert problem.endswith("the program failed: IllegalArgumentException: no such option: --hots")
     until(lambda: launched.log().count("cannot submit the job") > 1, "a second attempt")
     assert launched.stop() == 0
-    assert not children(launched, APPLICATION_MAIN)
+    assert not launched.jvms(APPLICATION_MAIN)
     assert reported.states() == []
 
 

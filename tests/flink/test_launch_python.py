@@ -4,6 +4,7 @@
 import json
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -187,8 +188,14 @@ COLUMNS = {
 }
 
 
-def test_a_program_with_python_functions_survives_a_savepoint(launch, words, broker, reported):
-    launched = launch(TABLES + INSERTS["execute_insert"], *arguments(words)).start()
+@pytest.fixture(params=["session", "application"])
+def mode(request, application_mode, jar):
+    """Environment of a launcher for the cluster of its job."""
+    return {} if request.param == "session" else {**application_mode(jar), "FLINK_OPT_DIR": str(Path(jar).parent)}
+
+
+def test_a_program_with_python_functions_survives_a_savepoint(launch, words, broker, reported, mode):
+    launched = launch(TABLES + INSERTS["execute_insert"], *arguments(words), **mode).start()
     until(lambda: results(broker, words) == expected(range(10)), "the results")
     until(lambda: reported.states() == ["RUNNING"] and reported.edges()["outputs"], "the run to be reported")
     assert columns(reported) == COLUMNS

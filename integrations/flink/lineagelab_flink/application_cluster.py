@@ -14,12 +14,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from lineagelab_common.death_signal import die_with_parent
 from lineagelab_flink.cluster import CHECKPOINT_FOLDER
-from lineagelab_flink.errors import FlinkError, FlinkUnavailableError, root_cause
+from lineagelab_flink.errors import FlinkError, root_cause
 from lineagelab_flink.job_definition import ApplicationProgram, JobDefinition
 from lineagelab_flink.launcher_state import JobLineage
 from lineagelab_flink.rest import FlinkClient
@@ -215,14 +215,21 @@ class ApplicationCluster:
             if jobmanager.poll() is not None:
                 cause = self.take_failure() or f"the JobManager ended with exit code {jobmanager.returncode}"
                 raise FlinkError(f"{name}: {cause}")
-            with suppress(FlinkUnavailableError):
-                found = next((known for known, job in self.client.jobs() if job.job_id == job_id), None)
-                if found == FAILED_PROGRAM:
-                    raise FlinkError(f"{name}: the program failed: {self._cause(job_id)}")
-                if found is not None:
-                    return
+            found = self._name_of(job_id)
+            if found == FAILED_PROGRAM:
+                raise FlinkError(f"{name}: the program failed: {self._cause(job_id)}")
+            if found:
+                return
             time.sleep(POLL_SECONDS)
         raise FlinkError(f"{name}: the program did not submit its job within {START_SECONDS:g} s")
+
+    def _name_of(self, job_id: str) -> str:
+        """Return the name of a job; empty if the JobManager does not know it, or is starting."""
+        try:
+            return next((name for name, job in self.client.jobs() if job.job_id == job_id), "")
+        except FlinkError as error:
+            log.debug("%s", error)
+            return ""
 
     def _cause(self, job_id: str) -> str:
         deadline = time.monotonic() + CAUSE_SECONDS

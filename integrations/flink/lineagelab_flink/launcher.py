@@ -53,6 +53,9 @@ CACHE_SECONDS = 3.5
 SYNC_SAVEPOINT = "SYNC_SAVEPOINT"
 """Flink's type of a savepoint with which a job was stopped."""
 
+INITIALIZING = "INITIALIZING"
+"""State of a job of which Flink knows no checkpoints yet: it logs an error when it is asked for them."""
+
 CAUSE_SECONDS = 5.0
 """Seconds between two queries of the cause while Flink restarts the tasks."""
 
@@ -180,7 +183,7 @@ class Launcher:
             return Exit(failed=True)
         view = self._view(end)
         launch = self._launch()
-        if view is not None and view.own is not None:
+        if view is not None and view.own is not None and view.own.state != INITIALIZING:
             self._store_newest_checkpoint(view.own.is_over)
             launch = self._launch()
             if self._may_have_been_stopped(view.own, launch.now):
