@@ -204,6 +204,16 @@ DELTA_LAKE = MavenComponent(
 )
 """Tables of Delta Lake, which the Spark integration supports."""
 
+OTHER_DELTA_LAKES = {
+    release: MavenComponent(
+        name=f"delta-lake-{release}",
+        coordinates=(f"io.delta:delta-spark_{scala}:{delta}", f"io.delta:delta-storage:{delta}"),
+        transitive=False,
+    )
+    for release, scala, delta in (("3.5", "2.12", "3.3.2"), ("4.0", "2.13", "4.0.0"))
+}
+"""Release of Spark -> the release of Delta Lake for it; each is supported by the Spark integration."""
+
 APICURIO_REGISTRY = ArchiveComponent(
     name="apicurio-registry",
     coordinates={ANY_PLATFORM: "io.apicurio:apicurio-registry-app:3.3.3:all:tar.gz"},
@@ -311,7 +321,8 @@ POSTGRES = ArchiveComponent(
 
 Component = MavenComponent | ProjectComponent | ArchiveComponent | DistributionComponent
 
-ONLY_IN_TESTS: tuple[Component, ...] = (*OTHER_CONNECTS, DEBEZIUM_JDBC, STRIMZI_API, DELTA_LAKE)
+_OF_OTHER_RELEASES: tuple[Component, ...] = (*OTHER_CONNECTS, *OTHER_DELTA_LAKES.values())
+ONLY_IN_TESTS: tuple[Component, ...] = (*_OF_OTHER_RELEASES, DEBEZIUM_JDBC, STRIMZI_API, DELTA_LAKE)
 
 COMPONENTS: dict[str, Component] = {
     component.name: component

@@ -11,9 +11,10 @@ import sys
 
 import pytest
 
-from infra.toolchain import venvs
+from infra.toolchain import Artifacts, venvs
 from infra.toolchain.cache import Cache
 from infra.toolchain.manifest import MANIFEST_FILE
+from infra.toolchain.pins import DELTA_LAKE, OTHER_DELTA_LAKES
 from infra.toolchain.process import Runner
 from infra.toolchain.progress import PlainProgress
 from tests.packages.conftest import REPOSITORY
@@ -42,6 +43,25 @@ BATCH = {
     "codes": {"code": {"orders.supplier TRANSFORMATION", "suppliers.name IDENTITY"}},
 }
 """Output -> column (empty: the rows) -> input columns and transformations, of the last event of each job."""
+
+TABLES = {
+    "orders": {"id": set(), "price": set()},
+    "more": {"id": {"orders.id IDENTITY"}, "more": {"orders.price TRANSFORMATION"}},
+    "copies": {"id": {"more.id IDENTITY"}, "twice": {"more.more IDENTITY"}},
+    "totals": {
+        "id": {"more.id IDENTITY"},
+        "total": {"more.more TRANSFORMATION"},
+        "": {"more.id FILTER", "more.id JOIN"},
+    },
+    "hive_orders": {"id": {"orders.id IDENTITY"}, "price": {"orders.price IDENTITY"}},
+    "hive_totals": {
+        "id": {"hive_orders.id IDENTITY"},
+        "twice": {"hive_orders.price TRANSFORMATION"},
+        "": {"hive_orders.id FILTER"},
+    },
+    "exported": {"twice": {"hive_totals.twice IDENTITY"}},
+}
+"""The same of the driver with tables of Delta Lake and Hive."""
 
 STREAMS = {
     "gross": {
@@ -112,7 +132,7 @@ def with_pyspark(packages, release):
         (own / name).symlink_to(found / name)
 
 
-def run(environment, driver, service):
+def run(environment, driver, service, **variables):
     """Run a driver in an empty folder; return the last event of each job."""
     folder = environment.folder / "work"
     shutil.rmtree(folder, ignore_errors=True)
@@ -126,6 +146,7 @@ def run(environment, driver, service):
         OPENLINEAGE_NAMESPACE="shop",
         OPENLINEAGE__FACETS__SOURCE_CODE_LOCATION__DISABLED="true",
         SPARK_LOCAL_IP="127.0.0.1",
+        **variables,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "lineage" not in done.stderr, done.stderr
@@ -173,6 +194,17 @@ def test_streaming_driver_reports_the_same_columns(environment):
     assert columns(events) == STREAMS
     windows = [event["run"]["facets"]["lineageLab_streamingWindow"] for event in events]
     assert [window["inputRows"] for window in windows] == [2, 2]
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_tables_of_delta_lake_and_hive_have_the_same_columns(packages, release):
+    with_pyspark(packages, RELEASES[release])
+    component = OTHER_DELTA_LAKES.get(release, DELTA_LAKE).name
+    artifacts = Artifacts.open()
+    artifacts.setup({component}, PlainProgress(sys.stderr))
+    jars = ",".join(map(str, artifacts.component(component).rglob("*.jar")))
+    with answering(TAKEN) as service:
+        assert columns(run(packages, "tables.py", service, DELTA_JARS=jars)) == TABLES
 
 
 def test_session_of_a_connect_server_is_refused(packages):

@@ -109,7 +109,7 @@ class ApplicationCluster:
         return self._checkpoints
 
     def start(self, program: ApplicationProgram, name: str, job_id: str, restore: str, parameters: str) -> None:
-        """Start the cluster anew with a program, and wait until it has submitted its job.
+        """Start the cluster, after the end of a former one, with a program, and wait until it has submitted its job.
 
         Args:
             program: to run.
