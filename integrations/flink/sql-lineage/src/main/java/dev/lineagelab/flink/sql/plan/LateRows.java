@@ -13,10 +13,7 @@ import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.table.planner.calcite.FlinkTypeFactory;
 import org.apache.flink.table.planner.utils.ShortcutUtils;
 
-/**
- * Rows that OVER aggregates drop because they are late in event time. Windows and joins drop late
- * rows too, but their keys contain the time.
- */
+/** Rows that OVER aggregates drop because they are late in event time; for others see EventTime. */
 final class LateRows {
   private LateRows() {}
 

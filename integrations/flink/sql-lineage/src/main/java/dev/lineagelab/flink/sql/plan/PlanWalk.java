@@ -127,6 +127,7 @@ final class PlanWalk implements Expressions.Scope {
     }
     if (node instanceof final Sort sort) {
       addRowDependencies(sorted(input, sort.getCollation().getFieldCollations()), Subtype.SORT);
+      addWatermarks(EventTime.decides(sort));
       return input;
     }
     if (node instanceof final Uncollect uncollect) {
@@ -139,6 +140,7 @@ final class PlanWalk implements Expressions.Scope {
     if (node instanceof final Match match) {
       final PatternMatch pattern = new PatternMatch(match, input, expressions(Set.of(), input));
       rows = rows.with(pattern.rows());
+      addWatermarks(EventTime.decides(match));
       return pattern.columns();
     }
     return unknown(node);
@@ -149,9 +151,18 @@ final class PlanWalk implements Expressions.Scope {
     final List<RexNode> times = LateRows.times(project);
     if (!times.isEmpty()) {
       addRowDependencies(expressions.columns(times), Subtype.FILTER);
+    }
+    addWatermarks(!times.isEmpty() || EventTime.decides(project));
+    return expressions.columns(project.getProjects());
+  }
+
+  /**
+   * Adds the columns of the watermarks of all sources below, if a node drops rows or state by them.
+   */
+  private void addWatermarks(final boolean areDecisive) {
+    if (areDecisive) {
       addRowDependencies(List.of(watermarks), Subtype.FILTER);
     }
-    return expressions.columns(project.getProjects());
   }
 
   private void addRowDependencies(final Collection<Column> columns, final Subtype subtype) {
@@ -212,6 +223,7 @@ final class PlanWalk implements Expressions.Scope {
               .map(field -> input.get(field.getIndex()))
               .toList();
       addRowDependencies(versions, Subtype.JOIN);
+      addWatermarks(LateRows.isStreaming(snapshot));
     }
     return input;
   }
@@ -220,6 +232,7 @@ final class PlanWalk implements Expressions.Scope {
     final List<Column> both = Stream.concat(left.stream(), right.stream()).toList();
     final Expressions expressions = expressions(join.getVariablesSet(), both);
     addRowDependencies(List.of(expressions.column(join.getCondition())), Subtype.JOIN);
+    addWatermarks(EventTime.decides(join));
     return join.getJoinType().projectsRight() ? both : left;
   }
 
@@ -234,6 +247,7 @@ final class PlanWalk implements Expressions.Scope {
   private List<Column> aggregate(final Aggregate aggregate, final List<Column> input) {
     final List<Column> keys = aggregate.getGroupSet().asList().stream().map(input::get).toList();
     addRowDependencies(keys, Subtype.GROUP_BY);
+    addWatermarks(EventTime.decides(aggregate));
     final List<Column> columns = new ArrayList<>(keys);
     aggregate.getAggCallList().forEach(call -> columns.add(Aggregates.column(call, input)));
     return columns;
@@ -248,7 +262,8 @@ final class PlanWalk implements Expressions.Scope {
     final RelDataType type =
         source.getRowType().getFieldList().get(attribute.getFieldIndex()).getType();
     if (LateRows.isStreaming(aggregate) && FlinkTypeFactory.isRowtimeIndicatorType(type)) {
-      addRowDependencies(List.of(time, watermarks), Subtype.FILTER);
+      addRowDependencies(List.of(time), Subtype.FILTER);
+      addWatermarks(true);
     }
     final List<Column> columns = new ArrayList<>(aggregate(aggregate, input));
     final Column property = time.derive(Subtype.TRANSFORMATION);

@@ -79,7 +79,7 @@ class AggregateLineageTest {
               "supplier <- orders.supplier IDENTITY",
               "n <-",
               "total <- orders.price AGGREGATION",
-              "rows <- orders.bid_time GROUP_BY, orders.supplier GROUP_BY");
+              "rows <- orders.bid_time GROUP_BY, orders.bid_time FILTER, orders.supplier GROUP_BY");
     }
   }
 
@@ -108,7 +108,7 @@ class AggregateLineageTest {
         .containsExactly(
             "s <- orders.bid_time TRANSFORMATION",
             "n <- orders.item AGGREGATION!",
-            "rows <- orders.bid_time GROUP_BY");
+            "rows <- orders.bid_time GROUP_BY, orders.bid_time FILTER");
   }
 
   @Test

@@ -54,8 +54,8 @@ class JoinLineageTest {
         .containsExactly(
             "order_id <- orders.order_id IDENTITY",
             "country <- suppliers.country IDENTITY",
-            "rows <- orders.bid_time JOIN, orders.supplier JOIN, suppliers.name JOIN,"
-                + " suppliers.since JOIN");
+            "rows <- orders.bid_time JOIN, orders.bid_time FILTER, orders.supplier JOIN,"
+                + " suppliers.name JOIN, suppliers.since JOIN, suppliers.since FILTER");
   }
 
   @Test
@@ -69,8 +69,8 @@ class JoinLineageTest {
         .containsExactly(
             "order_id <- orders.order_id IDENTITY",
             "country <- suppliers.country IDENTITY",
-            "rows <- orders.bid_time JOIN, orders.supplier JOIN, suppliers.name JOIN,"
-                + " suppliers.since JOIN");
+            "rows <- orders.bid_time JOIN, orders.bid_time FILTER, orders.supplier JOIN,"
+                + " suppliers.name JOIN, suppliers.since JOIN, suppliers.since FILTER");
   }
 
   @Test

@@ -87,7 +87,8 @@ class QueryLineageTest {
         .containsExactly(
             "supplier <- orders.supplier IDENTITY",
             "first_item <- orders.item TRANSFORMATION, ?the rows that MATCH_RECOGNIZE selects",
-            "rows <- orders.bid_time SORT, orders.price FILTER, orders.supplier GROUP_BY,"
+            "rows <- orders.bid_time FILTER, orders.bid_time SORT, orders.price FILTER,"
+                + " orders.supplier GROUP_BY,"
                 + " ?the rows that MATCH_RECOGNIZE selects");
     assertThat(RenderedLineage.write(Shop.TABLES, match).sources()).hasSize(1);
   }
