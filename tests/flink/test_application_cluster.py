@@ -2,7 +2,9 @@
 """Application mode: the launcher's own cluster runs SQL and jars exactly once, and ends with the launcher."""
 
 import json
+import re
 
+import httpx
 import psutil
 import pytest
 
@@ -14,7 +16,7 @@ from tests.flink.table_program import jar_of
 KAFKA = "kafka://kafka:9092"
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def flink():
     """No session cluster: jobs of these tests have their own."""
     return type("NoCluster", (), {"url": "", "gateway_url": ""})
@@ -66,7 +68,7 @@ def test_sql_survives_every_loss_exactly_once(launch, own_cluster, broker, topic
     copies.await_all(20)
     reported.await_states("RUNNING")
 
-    launched.jvm(APPLICATION_MAIN).kill()
+    launched.jvm(APPLICATION_MAIN).terminate()
     produce(broker, topic, range(20, 30))
     copies.await_all(30)
     reported.await_states("ABORTED", "RUNNING")
@@ -148,6 +150,9 @@ def test_a_jar_runs_with_its_arguments_and_the_datasets_of_the_listener(program,
     copies.await_all(10)
     (run,) = until(lambda: reported.states() == ["RUNNING"] and reported.runs(), "the run to be reported")
     reported.await_edges(edges(topic))
+    (address,) = re.findall(r"starting a cluster at (\S+)", launched.log())
+    hostile = httpx.get(f"{address}/jobs", headers={"Origin": "https://hostile.example"}, trust_env=False)
+    assert hostile.status_code == 403
     assert launched.stop() == 0
     reported.await_states("ABORTED")
     assert reported.reports(run["id"]) == (1, 1)

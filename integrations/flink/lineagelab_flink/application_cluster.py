@@ -8,6 +8,7 @@ restores the job from the newest checkpoint.
 import logging
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -34,6 +35,9 @@ START_SECONDS = 300.0
 END_SECONDS = 10.0
 """Time in which a process ends after SIGTERM; the listener of lineage in the JobManager delivers its last events."""
 
+TASKMANAGER_PAUSE = 5.0
+"""Least seconds between two starts of a TaskManager that keeps ending."""
+
 POLL_SECONDS = 0.2
 
 CAUSE_SECONDS = 8.0
@@ -43,6 +47,9 @@ FATAL_ERRORS = (b"Fatal error occurred in the cluster entrypoint", b"Could not c
 """What a JobManager logs before the error that ends it."""
 
 MAX_TRACE_LINES = 1000
+
+ENDED_BY_SIGNAL = frozenset(128 + number for number in (signal.SIGINT, signal.SIGKILL, signal.SIGTERM))
+"""Exit codes of a JVM, or of a shell around it, after a signal."""
 
 FAILED_PROGRAM = "(application driver)"
 """Name of the job that stands for a program that failed before it submitted one."""
@@ -70,6 +77,7 @@ class ApplicationCluster:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._output: JobManagerOutput | None = None
         self._options: dict[str, str] = {}
+        self._taskmanager_started = 0.0
 
     @classmethod
     def of(cls, environment: Mapping[str, str], folder: Path) -> "ApplicationCluster":
@@ -93,15 +101,19 @@ class ApplicationCluster:
 
     def take_failure(self) -> str:
         output, jobmanager = self._output, self._processes.get("JobManager")
-        # One that was killed is a loss of the cluster, and no failure of the program.
-        if output is None or jobmanager is None or (jobmanager.poll() or 0) <= 0:
+        if output is None or jobmanager is None:
+            return ""
+        exit_code = jobmanager.poll() or 0
+        # A signal is a loss of the cluster: the program has not failed.
+        if exit_code <= 0 or exit_code in ENDED_BY_SIGNAL:
             return ""
         self._output = None
-        return output.failure(jobmanager.returncode)
+        return output.failure(exit_code)
 
     def restart_taskmanager(self) -> None:
         taskmanager = self._processes.get("TaskManager")
-        if taskmanager is not None and taskmanager.poll() is not None and not self.has_no_jobs():
+        is_due = time.monotonic() - self._taskmanager_started >= TASKMANAGER_PAUSE
+        if taskmanager is not None and taskmanager.poll() is not None and is_due and not self.has_no_jobs():
             log.warning("the TaskManager ended with exit code %d; starting it again", taskmanager.returncode)
             self._launch("TaskManager", ())
 
@@ -207,6 +219,8 @@ class ApplicationCluster:
             raise FlinkError(f"cannot run the {what}, {command[0]}: {error}") from error
         if what == "JobManager":
             self._output = JobManagerOutput(self._processes[what])
+        else:
+            self._taskmanager_started = time.monotonic()
 
     def _await_job(self, name: str, job_id: str) -> None:
         deadline = time.monotonic() + START_SECONDS
