@@ -18,6 +18,7 @@ from lineagelab_flink.rest import FlinkClient
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
 from tests.connect.processes import local_site, running
+from tests.flink.copied_topic import Copies, produce
 from tests.flink.flink_cluster import APPLICATION, GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
 from tests.flink.launched import Launched, ReportedLineage
 
@@ -79,6 +80,21 @@ def planner():
 def name(request):
     """Name for the jobs and topics of this test."""
     return re.sub(r"\W+", "_", request.node.name.removeprefix("test_")).strip("_")[:60]
+
+
+@pytest.fixture
+def topic(broker, name):
+    """Topic with ten numbers, with an empty topic for the copies."""
+    broker.topic(name, f"{name}_out")
+    produce(broker, name, range(10))
+    return name
+
+
+@pytest.fixture
+def copies(broker, topic):
+    reader = Copies(broker, topic)
+    yield reader
+    reader.close()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from infra.services.flink.cluster import APPLICATION_MAIN, TASKMANAGER_MAIN
-from tests.flink.copied_topic import Copies, produce, sql
+from tests.flink.copied_topic import produce, sql
 from tests.flink.launched import TIMEOUT_SECONDS, until
 from tests.flink.table_program import jar_of
 
@@ -26,21 +26,6 @@ def flink():
 def own_cluster(application_mode):
     """Environment of a launcher whose job has a cluster of its own."""
     return application_mode()
-
-
-@pytest.fixture
-def topic(broker, name):
-    """Topic with ten numbers, with an empty topic for the copies."""
-    broker.topic(name, f"{name}_out")
-    produce(broker, name, range(10))
-    return name
-
-
-@pytest.fixture
-def copies(broker, topic):
-    reader = Copies(broker, topic)
-    yield reader
-    reader.close()
 
 
 def edges(topic):

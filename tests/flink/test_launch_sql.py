@@ -18,21 +18,6 @@ from tests.flink.launched import TIMEOUT_SECONDS, ReportedLineage, until
 STATES = {"COMPLETE": "COMPLETED", "FAIL": "FAILED", "ABORT": "ABORTED"}
 
 
-@pytest.fixture
-def topic(broker, name):
-    """Topic with ten numbers, with an empty topic for the copies."""
-    broker.topic(name, f"{name}_out")
-    produce(broker, name, range(10))
-    return name
-
-
-@pytest.fixture
-def copies(broker, topic):
-    reader = Copies(broker, topic)
-    yield reader
-    reader.close()
-
-
 def running_job(flink, name):
     """Wait until all tasks of a job of that name run, and return it."""
 
