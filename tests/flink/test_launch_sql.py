@@ -436,6 +436,7 @@ def test_listener_and_launcher_report_one_start_and_one_end_of_a_run(launch, top
     """A stop with a savepoint ends a job as FINISHED, which the listener alone would report as COMPLETE."""
     launched = launch(sql(topic)).start()
     copies.await_all(10)
+    reported.await_edges(edges(topic))
     assert launched.stop() == 0
     produce(broker, topic, range(10, 20))
     launched.start()
