@@ -414,13 +414,16 @@ def run_by_environment(definition: JobDefinition, subject: str, *, once: bool = 
     with TemporaryDirectory(prefix="launch-") as scratch:
         try:
             settings = LauncherSettings.of(os.environ, Path(scratch))
-            if not os.environ.get(JOBMANAGER_VARIABLE):
-                return run(definition, SessionCluster(os.environ["FLINK_URL"]), settings, once=once)
-            own = ApplicationCluster.of(os.environ, Path(scratch))
+            cluster: Cluster
+            if os.environ.get(JOBMANAGER_VARIABLE):
+                cluster = own = ApplicationCluster.of(os.environ, Path(scratch))
+                definition = ApplicationJob(definition, own)
+            else:
+                cluster = SessionCluster(os.environ["FLINK_URL"])
         except KeyError as error:
             print(f"cannot run {subject}: environment variable {error.args[0]} is not set", file=sys.stderr)
             return EXIT_UNUSABLE
         except ValueError as error:
             print(f"cannot run {subject}: {error}", file=sys.stderr)
             return EXIT_UNUSABLE
-        return run(ApplicationJob(definition, own), own, settings, once=once)
+        return run(definition, cluster, settings, once=once)
