@@ -30,6 +30,7 @@ from lineage.events import (
     read_original,
     validate_event,
 )
+from lineage.events.batch import split_array
 from lineage.events.own_facets import EntryKind
 from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
@@ -42,7 +43,7 @@ from lineage.metrics.event_delays import EventDelays, Stage
 from lineage.metrics.ingest_metrics import IngestMetrics
 from lineage.retired_records import RetiredRecords, free_in_slices
 from lineage.rules import Rules, TableName, canonical_event
-from lineage.rules.event_reader import EventReader, split_array
+from lineage.rules.event_reader import EventReader
 from lineage.rules.location_events import location_events
 from lineage.rules.table_locations import RETRY, TableLocations
 from lineage.settings import Settings

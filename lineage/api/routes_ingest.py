@@ -10,7 +10,7 @@ from lineage.api.errors import ApiError, ingest_error
 from lineage.api.request_body import BodyShare, read_body, too_large
 from lineage.api.schemas import ingest as schemas
 from lineage.events import EventError, JsonObject
-from lineage.rules.event_reader import BatchTooLong
+from lineage.events.batch import BatchTooLong
 from lineage.service import Service
 from lineage.store import QueueFull, StoreError
 

@@ -22,7 +22,7 @@ from lineage.api.errors import install_error_handlers
 from lineage.api.request_body import MAX_RATIO, BodyBudget, read_body
 from lineage.change_feed import ChangeFeed, TooManyListeners
 from lineage.events import MalformedJson, read_original
-from lineage.rules.event_reader import MAX_BATCH_EVENTS, BatchTooLong, split_array
+from lineage.events.batch import MAX_BATCH_EVENTS, BatchTooLong, split_array
 from lineage.store import EventLog, EventWriter, QueueFull
 
 MIB = 2**20

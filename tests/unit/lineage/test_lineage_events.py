@@ -7,10 +7,10 @@ import pytest
 from lineage_events import body, dataset, dataset_event, facet, original, read, recorded_lines, source
 
 from lineage.events import EventError, InvalidEvent, MalformedJson, canonical_json, event_of, parse_json, read_original
+from lineage.events.batch import split_array
 from lineage.events.facet_shapes import ColumnLineage, Schema, has_shape
 from lineage.events.timestamps import format_time, parse_time
 from lineage.events.validation import check_column_lineage_values, check_schema_values
-from lineage.rules.event_reader import split_array
 
 
 @pytest.mark.parametrize(
