@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The event log: appending, and reading in order of arrival or by event time."""
 
-import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -19,6 +18,7 @@ from lineage.store.dead_letters import DeadLetterKind, DeadLetters
 from lineage.store.event_query import EventQuery
 from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets, StoredOffsets, insert_offsets
+from lineage.store.packed_ids import packed_id, unpacked_id
 from lineage.store.rows import (
     MAX_PAGE_BYTES,
     PAGE,
@@ -26,9 +26,11 @@ from lineage.store.rows import (
     DamagedRowHandler,
     EventRow,
     StoredEvent,
+    batched,
     compacted_through,
     event_rows,
     history_of_run,
+    places,
     read_rows,
     row_key,
     stored_event,
@@ -171,7 +173,7 @@ class EventLog:
         bounds: tuple[object, ...] = (Kind.RUN.value, after, before)
         if query.run is not None:
             where += " AND e.run = ?"
-            bounds += (query.run.lower(),)
+            bounds += (packed_id(query.run.lower()),)
         order = "DESC" if query.newest_first else "ASC"
         page = f"{SELECT_EVENTS} WHERE {where} ORDER BY e.event_time {order}, e.hash {order} LIMIT ? OFFSET ?"
         with self._database.reading() as connection:
@@ -227,9 +229,12 @@ class EventLog:
 
     def runs_with_events(self, runs: Collection[str]) -> set[str]:
         """Return those of some UUIDs that have events in the log."""
-        query = "SELECT DISTINCT run FROM events WHERE run IN (SELECT value FROM json_each(?))"
+        found: set[str] = set()
         with self._database.reading() as connection:
-            return {run for (run,) in connection.execute(query, (json.dumps([*runs]),))}
+            for part in batched([packed_id(run) for run in runs], PAGE):
+                query = f"SELECT DISTINCT run FROM events WHERE run IN ({places(part)})"
+                found.update(unpacked_id(run) for (run,) in connection.execute(query, part))
+        return found
 
     def forget_runs(self, runs: Collection[RunId]) -> None:
         """Remove the snapshots of runs.
@@ -294,7 +299,8 @@ def _insert_events(connection: sqlite3.Connection, events: Sequence[Original], a
         if is_new:
             known.add(event.hash)
             effective = min(event.time, accepted + MAX_CLOCK_SKEW)
-            values += (event.hash, event.kind.value, effective, accepted, event.run, numbers[event.namespace])
+            run = None if event.run is None else packed_id(event.run)
+            values += (event.hash, event.kind.value, effective, accepted, run, numbers[event.namespace])
     if values:
         rows = ",".join(["(?,?,?,?,?,?)"] * sum(stored))
         columns = "hash, kind, event_time, received_at, run, namespace"

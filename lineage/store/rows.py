@@ -13,6 +13,7 @@ from lineage.graph.snapshot import Key, Snapshot, Subject, run_key
 from lineage.store.compression import decompress
 from lineage.store.errors import StoreUnusable
 from lineage.store.horizons import END_OF_TIME
+from lineage.store.packed_ids import packed_id
 from lineage.store.segments import Bodies
 
 _Value = TypeVar("_Value")
@@ -51,7 +52,7 @@ def history_of_run(connection: sqlite3.Connection, run: RunId) -> tuple[Snapshot
 
     Damaged rows are skipped: they are dead letters already.
     """
-    found = connection.execute(f"{SELECT_EVENTS} WHERE e.run = ? ORDER BY e.seq", (run.run,))
+    found = connection.execute(f"{SELECT_EVENTS} WHERE e.run = ? ORDER BY e.seq", (packed_id(run.run),))
     rows = [EventRow(*row) for row in Bodies(connection).joined(found)]
     return snapshot_of(connection, run_key(run)), list(stored_events(rows, lambda _hash, _error: None))
 
@@ -70,13 +71,14 @@ def events_of(
     Of event time (ns) `until` or before, in order of arrival, so that each segment is read once.
     """
     found: set[int] = set()
-    for column, values in (("run", list(runs)), ("hash", list(hashes))):
+    keys: tuple[tuple[str, list[bytes | str]], ...] = (("run", [packed_id(run) for run in runs]), ("hash", [*hashes]))
+    for column, values in keys:
         for part in batched(values, PAGE):
-            query = f"SELECT seq FROM events WHERE {column} IN ({_places(part)}) AND seq > ? AND event_time <= ?"
+            query = f"SELECT seq FROM events WHERE {column} IN ({places(part)}) AND seq > ? AND event_time <= ?"
             found.update(seq for (seq,) in connection.execute(query, (*part, after, until)))
     bodies = Bodies(connection)
     for numbers in batched(sorted(found), PAGE):
-        query = f"{SELECT_EVENTS} WHERE e.seq IN ({_places(numbers)}) ORDER BY e.seq"
+        query = f"{SELECT_EVENTS} WHERE e.seq IN ({places(numbers)}) ORDER BY e.seq"
         for row in bodies.joined(connection.execute(query, numbers)):
             yield EventRow(*row)
 
@@ -87,7 +89,8 @@ def batched(values: Sequence[_Value], size: int) -> Iterator[Sequence[_Value]]:
         yield values[start : start + size]
 
 
-def _places(values: Sequence[object]) -> str:
+def places(values: Sequence[object]) -> str:
+    """Return the placeholders of a statement for some values."""
     return ",".join("?" * len(values))
 
 

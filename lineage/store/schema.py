@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 
 from lineage.store.errors import StoreUnusable
+from lineage.store.packed_ids import packed_id
 
 _MIGRATIONS = (
     # 1: every accepted event, deduplicated.
@@ -107,6 +108,27 @@ _MIGRATIONS = (
     ALTER TABLE events ADD COLUMN namespace INTEGER; -- of the job; of the dataset, if the event has no job
     CREATE INDEX events_by_namespace ON events (namespace, event_time) WHERE namespace IS NOT NULL;
     """,
+    # 7: small rows. UUIDs in 16 bytes; no hash and no time in indexes that few rows share a key of.
+    """
+    CREATE TABLE packed (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        hash BLOB NOT NULL UNIQUE,    -- SHA-256 of the canonical JSON of the event
+        kind TEXT NOT NULL,           -- run, job, dataset
+        event_time INTEGER NOT NULL,  -- effective time, nanoseconds since the epoch
+        received_at INTEGER NOT NULL, -- first acceptance
+        run ANY,                      -- run of a run event, see `packed_ids`
+        namespace INTEGER             -- of the job; of the dataset, if the event has no job
+    ) STRICT;
+    INSERT INTO packed SELECT seq, hash, kind, event_time, received_at, packed_id(run), namespace
+        FROM events ORDER BY seq;
+    DELETE FROM sqlite_sequence WHERE name = 'packed';
+    INSERT INTO sqlite_sequence SELECT 'packed', seq FROM sqlite_sequence WHERE name = 'events';
+    DROP TABLE events;
+    ALTER TABLE packed RENAME TO events;
+    CREATE INDEX events_by_time ON events (event_time);
+    CREATE INDEX events_by_run ON events (run) WHERE run IS NOT NULL;
+    CREATE INDEX events_by_namespace ON events (namespace, event_time) WHERE namespace IS NOT NULL;
+    """,
 )
 _INCREMENTAL = 2
 SCHEMA_VERSION = len(_MIGRATIONS)
@@ -130,5 +152,6 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         # File of version 1: only a VACUUM enables incremental shrinking.
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("VACUUM")
+    connection.create_function("packed_id", 1, lambda run: None if run is None else packed_id(run), deterministic=True)
     for number, script in enumerate(_MIGRATIONS[version:], start=version + 1):
         connection.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")

@@ -6,9 +6,10 @@ import threading
 from random import randbytes
 
 import pytest
-from lineage_events import original
+from lineage_events import original, run_id
 
-from lineage.events import canonical_json
+from lineage.events import JobId, canonical_json
+from lineage.events.ids import RunId
 from lineage.events.timestamps import parse_time
 from lineage.store import (
     EventLog,
@@ -236,6 +237,39 @@ def test_file_of_the_first_version_is_migrated(tmp_path):
     assert [item.body for item in _originals(log.events(_no_damage))] == [item.body for item in made]
     assert log.append([made[0], original("OTHER", 2)]) == [False, True]
     assert [item.original.body["eventType"] for item in log.after(1, 10)] == ["COMPLETE", "OTHER"]
+    log.close()
+
+
+SIXTH_SCHEMA = """
+CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, kind TEXT NOT NULL,
+    event_time INTEGER NOT NULL, received_at INTEGER NOT NULL, run TEXT, namespace INTEGER) STRICT;
+CREATE INDEX events_by_time ON events (event_time, hash);
+CREATE INDEX events_by_run ON events (run, event_time) WHERE run IS NOT NULL;
+CREATE INDEX events_by_namespace ON events (namespace, event_time) WHERE namespace IS NOT NULL;
+"""
+
+
+def test_runs_of_a_file_with_uuids_as_text_are_found(tmp_path):
+    made = [original("START", 0), original("COMPLETE", 1), original("START", 2, run=7)]
+    EventLog(tmp_path).close()
+    connection = sqlite3.connect(tmp_path / "lineage.db")
+    connection.executescript(f"DROP TABLE events; {SIXTH_SCHEMA} PRAGMA user_version = 6;")
+    rows = [(item.hash, item.kind.value, item.time, item.time, item.run) for item in made]
+    connection.executemany("INSERT INTO events (hash, kind, event_time, received_at, run) VALUES (?,?,?,?,?)", rows)
+    bodies = [(number, compress(item.data)) for number, item in enumerate(made, 1)]
+    connection.executemany("INSERT INTO bodies VALUES (?,?)", bodies)
+    # The fourth event was compacted: its number may not be used again.
+    connection.execute("UPDATE sqlite_sequence SET seq = 4 WHERE name = 'events'")
+    connection.commit()
+    connection.close()
+    log = EventLog(tmp_path)
+    job = JobId("shop", "etl")
+    assert _originals(log.history_of_run(RunId(made[0].run, job))[1]) == made[:2]
+    assert _originals(log.history_of_run(RunId(run_id(7), job))[1]) == made[2:]
+    assert log.runs_with_events([run_id(7), made[0].run, run_id(9)]) == {run_id(7), made[0].run}
+    assert log.run_events(EventQuery(run=made[0].run.upper()))[1] == 2
+    log.append([original("OTHER", 3)])
+    assert log.last() == 5
     log.close()
 
 
