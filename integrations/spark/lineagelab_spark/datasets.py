@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
+from pyspark import SparkContext
+
 from lineagelab_spark import jdbc_names
 from lineagelab_spark.java import JavaObject, items, kind_of, option
 
@@ -32,12 +34,14 @@ class Dataset:
     Attributes:
         is_topic: the dataset is a Kafka topic; its columns are the fields of its decoded messages.
         alias: name of a table in its catalog (`lake.sales.orders`); empty for other datasets.
+        alias_namespace: namespace of the alias; empty: that of the dataset.
     """
 
     namespace: str
     name: str
     is_topic: bool = field(default=False, compare=False)
     alias: str = field(default="", compare=False)
+    alias_namespace: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def of_leaf(leaf: JavaObject) -> Source:
     """Return the source of a leaf of a plan."""
     kind = kind_of(leaf)
     if kind == "LogicalRelation":
-        return _of_relation(leaf.relation())
+        return _of_relation(leaf.relation(), option(leaf.catalogTable()))
     if kind == "StreamingRelationV2":
         return _of_stream(leaf)
     if kind == "StreamingRelation":
@@ -101,7 +105,28 @@ def of_leaf(leaf: JavaObject) -> Source:
 
 def of_catalog_table(table: JavaObject) -> Dataset:
     """Return the dataset at the location of a table of Spark's session catalog (`CatalogTable`)."""
-    return of_location(str(table.location().toString()))
+    return with_hive_name(of_location(str(table.location().toString())), table)
+
+
+def with_hive_name(dataset: Dataset, table: JavaObject | None) -> Dataset:
+    """Return a dataset with the alias `database.table` at `hive://host:port`.
+
+    Unchanged if it is no table of Spark's session catalog, or if no Hive metastore with an address keeps that catalog.
+    """
+    metastore = _hive_metastore()
+    if table is None or not metastore:
+        return dataset
+    identifier = table.identifier()
+    return replace(dataset, alias=f"{identifier.database().get()}.{identifier.table()}", alias_namespace=metastore)
+
+
+def _hive_metastore() -> str:
+    """Return `hive://host:port` of the metastore of this driver; empty if there is none, or if it is embedded."""
+    context = SparkContext._active_spark_context
+    if context is None or context.getConf().get("spark.sql.catalogImplementation") != "hive":
+        return ""
+    uris = context._jsc.hadoopConfiguration().get("hive.metastore.uris")
+    return f"hive://{urlsplit(uris.split(',')[0].strip()).netloc}" if uris else ""
 
 
 def of_options(provider: str, options: JavaObject) -> Source:
@@ -126,12 +151,14 @@ def qualified_name(catalog: JavaObject | None, identifier: JavaObject | None) ->
     return ".".join([str(catalog.name()), *identifier.namespace(), str(identifier.name())])
 
 
-def _of_relation(relation: JavaObject) -> Source:
-    """Return the source of a relation of Spark's first data source interface."""
+def _of_relation(relation: JavaObject, table: JavaObject | None) -> Source:
+    """Return the source of a relation of Spark's first data source interface, which may be a table of its catalog."""
     kind = kind_of(relation)
     if kind == _KAFKA_RELATION:
         return of_topics(_kafka_relation_options(relation))
     if kind == "HadoopFsRelation":
+        if table is not None:
+            return Source((of_catalog_table(table),))
         return Source(tuple(dict.fromkeys(map(_of_root, items(relation.location().rootPaths())))))
     if kind == "JDBCRelation":
         given = relation.jdbcOptions()
@@ -198,10 +225,15 @@ def of_table(table: JavaObject, alias: str = "") -> Source:
     if kind == "V1Table":
         return Source((of_catalog_table(table.catalogTable()),))
     if kind in _DELTA_TABLES:
-        return Source((replace(of_location(str(table.path().toString())), alias=alias),))
+        return Source((_of_delta(table, alias),))
     if kind in _FILE_TABLES:
         return Source(tuple(dict.fromkeys(of_location(str(path)) for path in items(table.paths()))))
     return Source(unnamed=f"table {table.name()}, which is not an Iceberg data table")
+
+
+def _of_delta(table: JavaObject, alias: str) -> Dataset:
+    found = replace(of_location(str(table.path().toString())), alias=alias)
+    return with_hive_name(found, option(table.catalogTable()) if kind_of(table) == "DeltaTableV2" else None)
 
 
 def iceberg_table(table: JavaObject) -> JavaObject | None:

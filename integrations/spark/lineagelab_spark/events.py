@@ -97,7 +97,8 @@ def with_output_statistics(
 def _dataset_facets(dataset: Dataset, fields: Mapping[str, str]) -> Json:
     facets = {"schema": WRITER.schema(fields)} if fields else {}
     if dataset.alias:
-        symlink = {"namespace": dataset.namespace, "name": dataset.alias, "type": "TABLE"}
+        namespace = dataset.alias_namespace or dataset.namespace
+        symlink = {"namespace": namespace, "name": dataset.alias, "type": "TABLE"}
         facets["symlinks"] = WRITER.facet("symlinks", identifiers=[symlink])
     return facets
 

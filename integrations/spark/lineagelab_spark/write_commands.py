@@ -79,7 +79,8 @@ def read(plan: JavaObject) -> WriteCommand | None:
     if kind in delta_commands.COMMANDS:
         return _delta_command(plan)
     if kind == "InsertIntoHadoopFsRelationCommand":
-        return _plain_write(plan, datasets.of_location(str(plan.outputPath().toString())))
+        folder = datasets.of_location(str(plan.outputPath().toString()))
+        return _plain_write(plan, datasets.with_hive_name(folder, option(plan.catalogTable())))
     if kind == "InsertIntoHiveTable":
         return _plain_write(plan, datasets.of_catalog_table(plan.table()))
     if kind == "InsertIntoHiveDirCommand":
