@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `slow` marker of whole layers, and the deadline of slow tests.
+"""The `slow` marker of whole layers, the deadline of slow tests, and the folder of temporary files.
 
 `make test` runs what is not slow, `make test-all` everything. A test, a file or (here) a layer is marked `slow`.
 """
 
 import functools
 import os
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,13 +23,32 @@ RESERVED_SECONDS = 3 * 60
 
 RESERVED_FOR_GROUP = {
     "docker": 25 * 60,
+    "docker/test_python_jobs.py": 15 * 60,
     "kubernetes": 5 * 60,
     "kubernetes/test_helm_alone.py": 8 * 60,
     "kubernetes/test_kubernetes_lab.py": 15 * 60,
+    "kubernetes/test_python_jobs.py": 20 * 60,
 }
 """The same for folders and files whose tests build on each other, or whose set-up takes long: all start, or none."""
 
 TESTS = Path(__file__).parent
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory):
+    """Remove at the end what tests, their processes and their Spark drivers leave in the folder of temporary files.
+
+    Killed ones remove nothing. The folders of `tmp_path`, which pytest keeps for a while, are elsewhere.
+    """
+    tmp_path_factory.getbasetemp()
+    with (
+        tempfile.TemporaryDirectory(prefix="lineage-lab-tests-", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(tempfile, "tempdir", None)
+        patch.setenv("TMPDIR", folder)
+        patch.setenv("SPARK_SUBMIT_OPTS", f"-Djava.io.tmpdir={folder}")
+        yield
 
 
 def layer_of(item):

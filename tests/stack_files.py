@@ -16,9 +16,12 @@ from infra.project import NAME, PROJECT
 SMOKE, SMOKE_DOCKER, CHAOS, BENCH, BENCH_DOCKER = "smoke", "docker-smoke", "chaos", "bench", "bench-docker"
 SMOKE_KUBERNETES, SMOKE_REDUCED, SMOKE_REPLAY = "kubernetes-smoke", "reduced-smoke", "replay-smoke"
 SMOKE_TLS, SMOKE_DOCKER_TLS, SMOKE_KUBERNETES_TLS = "tls-smoke", "docker-tls-smoke", "kubernetes-tls-smoke"
+SMOKE_DOCKER_PYTHON, SMOKE_KUBERNETES_PYTHON = "docker-python-smoke", "kubernetes-python-smoke"
 
 REDUCED: Mapping[str, str] = {"shopRate": "50", "flink": "false", "maintenanceEvery": ""}
 """Profile that fits two cores on Kubernetes; `SMOKE_REDUCED` is the same lab as local processes."""
+
+_PYTHON = {**REDUCED, "shopRate": "20", "flink": "true", "flinkPython": "true", "sparkPandas": "true"}
 
 CONFIG: Mapping[str, Mapping[str, str]] = {
     # With keys, which every emitter, command and the page must then send; the other labs have none.
@@ -42,6 +45,13 @@ CONFIG: Mapping[str, Mapping[str, str]] = {
         "security": "tls",
         "spark": "kubernetes",
         "portOffset": "25500",
+    },
+    SMOKE_DOCKER_PYTHON: {**_PYTHON, "target": "docker", "portOffset": "6000"},
+    SMOKE_KUBERNETES_PYTHON: {
+        **_PYTHON,
+        "target": "kubernetes",
+        "kubernetesContext": "lineage-lab-ci",
+        "portOffset": "8000",
     },
     # Without duplicates, each row is one record.
     CHAOS: {"portOffset": "15000", "shopRate": "50", "shopDuplicateRate": "0", "flink": "true"},

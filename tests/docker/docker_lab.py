@@ -75,6 +75,10 @@ class DockerLab(LabUnderTest):
         """Return the container id of each part, which a restart of a service does not change."""
         return {name: found.id for name, found in self.containers().items()}
 
+    def kill(self, service: str) -> None:
+        """Kill the container of a service."""
+        self.containers()[service].kill()
+
     def object_names(self) -> set[str]:
         """Return the names of the stack's containers, networks and volumes."""
         found = [

@@ -28,6 +28,11 @@ class KubernetesLab(LabUnderTest):
         """Return the log of a service's pod."""
         return self.kubectl.run("logs", "--selector", f"{PART_LABEL}={service},{ROLE_LABEL}=service", "--tail=-1")
 
+    def kill(self, service: str) -> None:
+        """Delete the pod of a service without a grace period."""
+        name = self.pods()[service]["metadata"]["name"]
+        self.kubectl.run("delete", "pod", name, "--grace-period=0", "--force")
+
     def start_times(self) -> dict[str, tuple[str, tuple[str, ...]]]:
         """Return the pod's id and its containers' start times of each service, which change with any restart."""
         return {
