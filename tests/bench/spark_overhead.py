@@ -5,9 +5,9 @@ A driver reads a filled topic to its end, alternating with and without lineage (
 compared, because two JVMs differ by more than lineage costs: by JIT compilation, and by seconds of their start. The
 lineage service is a real one in a separate process and is not counted.
 
-Lineage costs nothing per record but per micro-batch, so its cost is most visible in micro-batches of few records. The
-cost of a micro-batch of a thousand records, related to a full micro-batch, is more precise than the ratio, which
-contains the noise of millions of records.
+Lineage costs nothing per record but per run (its plans are read, START and COMPLETE sent) and per micro-batch. Runs of
+one and of ten more small micro-batches tell these apart, more precisely than the ratio of a run, which contains the
+noise of all its records and depends on how long the run is.
 """
 
 import json
@@ -48,7 +48,7 @@ class StreamingCase:
     @property
     def name(self) -> str:
         """Return the name of the case in its figures."""
-        return f"{self.query}, micro-batches of {self.batch_size:,} records"
+        return f"{self.query}, {self.orders:,} orders in micro-batches of {self.batch_size:,} records"
 
     @property
     def topic(self) -> str:
@@ -57,21 +57,22 @@ class StreamingCase:
 
 
 FULL = StreamingCase(JOB_ORDERS_ETL, 300_000, 50_000, RATIO)
+SINGLE = StreamingCase(JOB_ORDERS_ETL, 900, 1_000, None)
 SMALL = StreamingCase(JOB_ORDERS_ETL, 10_000, 1_000, None)
-CASES = (FULL, StreamingCase("orders_copy", 500_000, 50_000, RATIO), SMALL)
+CASES = (FULL, StreamingCase("orders_copy", 500_000, 50_000, RATIO), SINGLE, SMALL)
 
 
 def measure(figures: Figures, folder: Path, rounds: int) -> None:
     """Measure `rounds` pairs of trials of each case, after the discarded ones."""
-    measured: dict[StreamingCase, Sequence[Pair]] = {}
+    measured: dict[StreamingCase, list[Pair]] = {}
     with stream_services(folder, {case.topic: case.orders for case in CASES}) as services:
         for case in CASES:
-            trials = run_case(services, case, folder / case.query / str(case.batch_size), WARM_UP + rounds)
+            trials = run_case(services, case, folder / case.query / str(case.orders), WARM_UP + rounds)
             measured[case] = pair_trials(trials)[WARM_UP:]
             add_case(figures, case, services.records[case.topic], measured[case])
         if rounds > 1:
             records = {case: services.records[case.topic] for case in CASES}
-            figures.remark(micro_batch_remark(records, measured))
+            figures.remark(cost_remark(records, measured))
 
 
 def run_case(services: StreamServices, case: StreamingCase, folder: Path, pairs: int) -> list[SparkTrial]:
@@ -125,13 +126,20 @@ def count_micro_batches(case: StreamingCase, records: int) -> int:
     return -(-records // case.batch_size)
 
 
-def micro_batch_remark(records: Mapping[StreamingCase, int], measured: Mapping[StreamingCase, Sequence[Pair]]) -> str:
-    """Return the CPU time that lineage adds to a small micro-batch (START and COMPLETE), related to a full one."""
-    small = count_micro_batches(SMALL, records[SMALL])
-    cost = paired_difference([(on.cpu / small, off.cpu / small) for on, off in measured[SMALL]])
-    full = statistics.median(off.cpu for _, off in measured[FULL]) / count_micro_batches(FULL, records[FULL])
+def cost_remark(records: Mapping[StreamingCase, int], measured: Mapping[StreamingCase, Sequence[Pair]]) -> str:
+    """Return the CPU time that lineage adds to a run and to a micro-batch, and the ratio of a query that runs on.
+
+    A micro-batch is related to a full one, of which a run of any length consists.
+    """
+    batches = {case: count_micro_batches(case, records[case]) for case in (SINGLE, SMALL, FULL)}
+    added = {case: [on.cpu - off.cpu for on, off in measured[case]] for case in (SINGLE, SMALL)}
+    more = batches[SMALL] - batches[SINGLE]
+    run = paired_difference([(seconds, 0.0) for seconds in added[SINGLE]])
+    batch = paired_difference([(a / more, b / more) for a, b in zip(added[SMALL], added[SINGLE], strict=True)])
+    full = statistics.median(off.cpu for _, off in measured[FULL]) / batches[FULL]
+    milliseconds, ratio = (batch.transformed(each) for each in (lambda s: s * 1e3, lambda s: 1 + s / full))
     return (
-        f"{SMALL.query}: CPU milliseconds that lineage adds to a micro-batch of {SMALL.batch_size:,} records: "
-        f"{cost.transformed(lambda seconds: seconds * 1e3)}; relative to one of {FULL.batch_size:,} records "
-        f"({format_number(full)} s): ratio {cost.transformed(lambda seconds: 1 + seconds / full)}"
+        f"{SMALL.query}: CPU seconds that lineage adds to a run of one micro-batch: {run}; CPU milliseconds that it"
+        f" adds to each of {more} more: {milliseconds}; relative to a micro-batch of"
+        f" {FULL.batch_size:,} records ({format_number(full)} s): ratio {ratio}"
     )

@@ -30,7 +30,7 @@ from tests.bench.partial_lab import PartialLab, count_rows, read_table, with_fol
 from tests.bench.service_process import running_service
 from tests.bench.spark_batch import spark_submit_command
 from tests.bench.spark_freshness import first_commits, row_ages
-from tests.bench.spark_overhead import FULL, SMALL, StreamingCase, add_case, micro_batch_remark, pair_trials
+from tests.bench.spark_overhead import FULL, SINGLE, SMALL, StreamingCase, add_case, cost_remark, pair_trials
 from tests.bench.spark_rates import Load, add_load
 from tests.bench.spark_trials import SparkTrial, lineage_order
 from tests.bench.stream_services import order_encoder
@@ -81,14 +81,16 @@ def test_figures_of_a_rate_are_per_order_and_per_hour():
     }
 
 
-def test_the_cost_of_a_small_micro_batch_is_related_to_a_full_one():
-    records = {SMALL: 10 * SMALL.batch_size, FULL: 4 * FULL.batch_size}
+def test_the_costs_of_a_run_and_of_a_micro_batch_are_told_apart():
+    records = {SINGLE: SINGLE.batch_size, SMALL: 11 * SMALL.batch_size, FULL: 4 * FULL.batch_size}
     measured = {
-        SMALL: [(trial(True, 5.0), trial(False, 4.0)), (trial(True, 6.0), trial(False, 5.0))],
+        SINGLE: [(trial(True, 1.5), trial(False, 1.0)), (trial(True, 1.5), trial(False, 1.0))],
+        SMALL: [(trial(True, 5.5), trial(False, 4.0)), (trial(True, 6.5), trial(False, 5.0))],
         FULL: [(trial(True, 44.0), trial(False, 40.0))],
     }
-    text = micro_batch_remark(records, measured)
-    assert "records: 100.000, 95 % interval 100.000 to 100.000, n = 2" in text
+    text = cost_remark(records, measured)
+    assert "a run of one micro-batch: 0.500, 95 % interval 0.500 to 0.500, n = 2" in text
+    assert "each of 10 more: 100.000, 95 % interval 100.000 to 100.000, n = 2" in text
     assert "(10.0 s): ratio 1.010" in text
 
 
@@ -113,7 +115,7 @@ def test_add_case_scales_to_a_million_records():
     figures = Figures()
     case = StreamingCase("q", orders=500, batch_size=200, goal=Goal(1.02))
     add_case(figures, case, 500, [(trial(True, 1.0), trial(False, 0.5)), (trial(True, 1.2), trial(False, 0.6))])
-    name = "q, micro-batches of 200 records"
+    name = "q, 500 orders in micro-batches of 200 records"
     assert figures.by_name[f"{name}, lineage on: CPU per 1,000,000 records"].values == [2000, 2400]
     assert figures.by_name[f"{name}, on / off: CPU"].to_json()["met"] is False
     assert "3 micro-batches" in figures.remarks[0]
