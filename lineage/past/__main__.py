@@ -26,7 +26,7 @@ from lineage.past.answers import Answer, NoDataset, Question, UnknownNode
 from lineage.past.query import answer_as_of
 from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
-from lineage.store.as_of_queries import COMPACTED, NO_DATASET, UNKNOWN_NODE
+from lineage.store.as_of_exit_codes import COMPACTED, NO_DATASET, UNKNOWN_NODE
 from lineage.store.compression import compress
 from lineage.store.graph_as_of import Compacted, FileRows, LogRows, State, export_as_of, snapshot_of_file
 from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress

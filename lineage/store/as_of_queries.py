@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
 
+from lineage.store.as_of_exit_codes import COMPACTED, NO_DATASET, UNKNOWN_NODE
 from lineage.store.event_store import EventStore
 from lineage.store.graph_as_of import Compacted
 from lineage.store.packed_answer import PackedAnswer
@@ -24,9 +25,6 @@ _MAX_CACHED_RESULTS = 8
 
 MAX_CACHED_BYTES = 16 * 2**20
 """Bytes of cached results, compressed; a larger one is not cached."""
-
-COMPACTED, UNKNOWN_NODE, NO_DATASET = 3, 4, 5
-"""Exit codes of the subprocess."""
 
 _Key = tuple[int, str | None]
 """Time (ns) and question, if it is about one node."""
