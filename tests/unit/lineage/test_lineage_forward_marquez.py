@@ -13,6 +13,7 @@ from lineage_marquez_backend import MarquezBackend
 from lineage_recorder import TERMINAL, WAIT_SECONDS, recording
 
 from lineage.api import create_app
+from lineage.events import canonical_json
 from lineage.forward import Forwarder
 from lineage.forward import delivery as delivery_module
 from lineage.settings import Settings
@@ -205,7 +206,8 @@ def test_no_inferred_end_is_forwarded(tmp_path, marquez):
     forward(tmp_path, marquez, *made)
     states = {number: marquez.runs[run_id(number)]["state"] for number in (1, 2, 3, 4)}
     assert states == {1: "RUNNING", 2: "RUNNING", 3: "COMPLETED", 4: "RUNNING"}
-    assert len(marquez.events) == len(made)
+    # Delivery is at least once: an answer that comes too late repeats an event.
+    assert len({canonical_json(event) for event in marquez.events}) == len(made)
 
 
 def test_late_events_do_not_change_the_end_of_a_run(tmp_path, marquez):
