@@ -18,7 +18,7 @@ from pathlib import Path
 
 from infra.model import Service
 from infra.namespaces import JOB_ORDERS_ETL, TOPIC_ORDERS
-from tests.bench.confidence_intervals import paired_difference, paired_ratio
+from tests.bench.confidence_intervals import Interval, paired_difference, paired_ratio
 from tests.bench.expected_runs import expect_ended_runs
 from tests.bench.figures import Figures, Goal, format_number
 from tests.bench.measured_process import run_measured
@@ -137,9 +137,22 @@ def cost_remark(records: Mapping[StreamingCase, int], measured: Mapping[Streamin
     run = paired_difference([(seconds, 0.0) for seconds in added[SINGLE]])
     batch = paired_difference([(a / more, b / more) for a, b in zip(added[SMALL], added[SINGLE], strict=True)])
     full = statistics.median(off.cpu for _, off in measured[FULL]) / batches[FULL]
-    milliseconds, ratio = (batch.transformed(each) for each in (lambda s: s * 1e3, lambda s: 1 + s / full))
-    return (
-        f"{SMALL.query}: CPU seconds that lineage adds to a run of one micro-batch: {run}; CPU milliseconds that it"
-        f" adds to each of {more} more: {milliseconds}; relative to a micro-batch of"
-        f" {FULL.batch_size:,} records ({format_number(full)} s): ratio {ratio}"
+    observers = {case: [on.observer for on, _ in measured[case]] for case in (SINGLE, SMALL)}
+    observer = paired_difference(
+        [(a / more, b / more) for a, b in zip(observers[SMALL], observers[SINGLE], strict=True)]
     )
+    threads = format_number(statistics.median(observers[SINGLE]))
+    return (
+        f"{SMALL.query}: CPU seconds that lineage adds to a run of one micro-batch: {run}; milliseconds that it adds to"
+        f" each of {more} more: {_milliseconds(batch)}; relative to a micro-batch of {FULL.batch_size:,} records"
+        f" ({format_number(full)} s): ratio {_ratio(batch, full)}; of lineage's own thread in Python and JVM:"
+        f" {threads} s, then {_milliseconds(observer)}: ratio {_ratio(observer, full)}"
+    )
+
+
+def _milliseconds(seconds: Interval) -> Interval:
+    return seconds.transformed(lambda value: value * 1e3)
+
+
+def _ratio(added: Interval, seconds: float) -> Interval:
+    return added.transformed(lambda value: 1 + value / seconds)

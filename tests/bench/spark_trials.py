@@ -13,15 +13,19 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 from pyspark.sql import SparkSession
 
 from infra.namespaces import JOB_NAMESPACE
 from jobs.spark import kafka, runtime
 from lineagelab_spark import Lineage, NoQueryLineage, QueryLineage
+from lineagelab_spark.observer_thread import ObserverThread
 from tests.bench.spark_queries import QUERIES, StreamSource
 
 
@@ -57,6 +61,7 @@ class SparkTrial:
 
     Attributes:
         rows: number of rows that the query has written.
+        observer: CPU time of lineage's thread, in Python and in the JVM, which is part of the others.
     """
 
     lineage: bool
@@ -64,6 +69,7 @@ class SparkTrial:
     python: float
     wall: float
     rows: int
+    observer: float = 0.0
 
     @property
     def cpu(self) -> float:
@@ -99,11 +105,34 @@ def _run_trial(plan: TrialPlan, spark: SparkSession, lineage_on: bool, checkpoin
     before = _jvm_cpu_seconds(spark), _python_cpu_seconds(), time.monotonic()
     lineage = QueryLineage(spark, JOB_NAMESPACE, plan.lineage_url) if lineage_on else NoQueryLineage()
     source = StreamSource(kafka.stream(spark, bootstrap, plan.topic, plan.batch_size), registry)
-    query.start(source, lineage, checkpoint).awaitTermination()
-    lineage.close()
+    with _observer_cpu(spark) as observer:
+        query.start(source, lineage, checkpoint).awaitTermination()
+        lineage.close()
     after = _jvm_cpu_seconds(spark), _python_cpu_seconds(), time.monotonic()
     jvm, python, wall = (end - start for start, end in zip(before, after, strict=True))
-    return SparkTrial(lineage_on, jvm, python, wall, sum(_count_rows(spark, table.name) for table in query.tables))
+    rows = sum(_count_rows(spark, table.name) for table in query.tables)
+    return SparkTrial(lineage_on, jvm, python, wall, rows, sum(observer))
+
+
+@contextmanager
+def _observer_cpu(spark: SparkSession) -> Iterator[list[float]]:
+    """Collect the CPU seconds of lineage's threads that start and end in the block.
+
+    Each thread of Python has one of its own in the JVM, which runs its calls.
+    """
+    threads = spark._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+    seconds: list[float] = []
+    run = ObserverThread._run
+
+    def measured(thread: ObserverThread) -> None:
+        before = time.thread_time() + threads.getCurrentThreadCpuTime() / 1e9
+        try:
+            run(thread)
+        finally:
+            seconds.append(time.thread_time() + threads.getCurrentThreadCpuTime() / 1e9 - before)
+
+    with mock.patch.object(ObserverThread, "_run", measured):
+        yield seconds
 
 
 def _count_rows(spark: SparkSession, table: str) -> int:

@@ -84,18 +84,22 @@ def test_figures_of_a_rate_are_per_order_and_per_hour():
 def test_the_costs_of_a_run_and_of_a_micro_batch_are_told_apart():
     records = {SINGLE: SINGLE.batch_size, SMALL: 11 * SMALL.batch_size, FULL: 4 * FULL.batch_size}
     measured = {
-        SINGLE: [(trial(True, 1.5), trial(False, 1.0)), (trial(True, 1.5), trial(False, 1.0))],
-        SMALL: [(trial(True, 5.5), trial(False, 4.0)), (trial(True, 6.5), trial(False, 5.0))],
+        SINGLE: [(trial(True, 1.5, observer=0.3), trial(False, 1.0))] * 2,
+        SMALL: [
+            (trial(True, 5.5, observer=0.5), trial(False, 4.0)),
+            (trial(True, 6.5, observer=0.5), trial(False, 5.0)),
+        ],
         FULL: [(trial(True, 44.0), trial(False, 40.0))],
     }
     text = cost_remark(records, measured)
     assert "a run of one micro-batch: 0.500, 95 % interval 0.500 to 0.500, n = 2" in text
     assert "each of 10 more: 100.000, 95 % interval 100.000 to 100.000, n = 2" in text
+    assert "JVM: 0.300 s, then 20.000, 95 % interval 20.000 to 20.000, n = 2: ratio 1.002" in text
     assert "(10.0 s): ratio 1.010" in text
 
 
-def trial(lineage, cpu=1.0, rows=10):
-    return SparkTrial(lineage, jvm=cpu, python=0.0, wall=1.0, rows=rows)
+def trial(lineage, cpu=1.0, rows=10, observer=0.0):
+    return SparkTrial(lineage, jvm=cpu, python=0.0, wall=1.0, rows=rows, observer=observer)
 
 
 def test_alternating_trials_cancel_linear_drift():
