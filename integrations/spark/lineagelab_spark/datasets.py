@@ -3,6 +3,7 @@
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -51,10 +52,17 @@ class Source:
     Attributes:
         datasets: empty for constants.
         unnamed: description of inputs without a dataset name; empty if `datasets` is complete.
+        pattern_at: namespace of the topics of a stream that a pattern selects; its progress names them.
     """
 
     datasets: tuple[Dataset, ...] = ()
     unnamed: str = ""
+    pattern_at: str = ""
+
+    def with_topics(self, topics: Iterable[str]) -> "Source":
+        """Return the source of a pattern with the topics that it was seen to read, beside those known before."""
+        named = {Dataset(self.pattern_at, topic, is_topic=True) for topic in topics}
+        return replace(self, datasets=tuple(sorted(named.union(self.datasets))), unnamed="")
 
 
 def of_location(location: str) -> Dataset:
@@ -82,7 +90,12 @@ def of_topics(options: dict[str, str | None]) -> Source:
         topics = list(json.loads(options["assign"]))
     else:
         return Source(unnamed=f"a topic pattern at {servers}")
-    return Source(tuple(Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True) for topic in topics))
+    return Source(tuple(Dataset(_cluster(options), topic, is_topic=True) for topic in topics))
+
+
+def _cluster(options: Mapping[str, str | None]) -> str:
+    """Return the namespace of the topics of a Kafka source: its first bootstrap server."""
+    return f"kafka://{(options['kafka.bootstrap.servers'] or '').split(',')[0]}"
 
 
 def of_leaf(leaf: JavaObject) -> Source:
@@ -183,7 +196,9 @@ def _of_jdbc(url: str, table: str) -> Source:
 def _of_stream(relation: JavaObject) -> Source:
     name = relation.sourceName()
     if name == _KAFKA_SOURCE:
-        return of_topics({option: relation.extraOptions().get(option) for option in _KAFKA_OPTIONS})
+        options = {option: relation.extraOptions().get(option) for option in _KAFKA_OPTIONS}
+        found = of_topics(options)
+        return replace(found, pattern_at=_cluster(options)) if found.unnamed else found
     return Source() if name in _GENERATORS else of_table(relation.table())
 
 

@@ -15,10 +15,12 @@ class SourceProgress:
 
     Attributes:
         behind: lag in offsets; None for sources without numeric offsets.
+        topics: topics of Kafka in its offsets.
     """
 
     rows: int
     behind: int | None
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,11 @@ def parse(text: str) -> Progress:
         rows=int(record["numInputRows"]),
         milliseconds=_duration(record),
         sources=tuple(
-            SourceProgress(int(source["numInputRows"]), _behind(source.get("endOffset"), source.get("latestOffset")))
+            SourceProgress(
+                int(source["numInputRows"]),
+                _behind(source.get("endOffset"), source.get("latestOffset")),
+                frozenset(topic for topic, _ in _offsets(source.get("endOffset")) or {}),
+            )
             for source in record["sources"]
         ),
         written=written if written >= 0 else None,

@@ -17,6 +17,7 @@ from lineagelab_spark import frames, query_status, run_events
 from lineagelab_spark.added_rows import AddedRowsCounter, write_options
 from lineagelab_spark.datasets import Dataset
 from lineagelab_spark.deduplicated_warnings import DeduplicatedWarnings
+from lineagelab_spark.description import Description
 from lineagelab_spark.driver_settings import DriverSettings
 from lineagelab_spark.lifecycle import EventType, Lifecycle, RunPhase
 from lineagelab_spark.null_counts import null_counts_of_all
@@ -191,12 +192,15 @@ class QueryObserver:
             with self.warnings.log_exceptions("cannot read the inputs of its stream"):
                 self._writes.read_stream_inputs()
         before = self._lifecycle.reported
+        if self._writes.awaits_topics:
+            self._poll(started.query)
         now = time.monotonic()
-        self._lifecycle, events = self._lifecycle.step(self._writes.description, end, now)
+        # Without its topics, a description is not worth a START before one is due.
+        is_early = self._writes.awaits_topics and end is None
+        description = Description() if is_early else self._writes.description
+        self._lifecycle, events = self._lifecycle.step(description, end, now)
         if events or now - self._polled >= POLL_INTERVAL:
-            self._polled = now
-            with self.warnings.log_exceptions("cannot read its progress"):
-                self._poll(started.query)
+            self._poll(started.query)
         for event_type in events:
             self._emit(started, event_type, failure, changed=before != self._lifecycle.reported)
         due = self._lifecycle.due
@@ -223,9 +227,12 @@ class QueryObserver:
             self._ready = later | self._ready
 
     def _poll(self, query: StreamingQuery) -> None:
-        for batch in query_status.progress_since(query, self._last_batch):
-            self._window = self._window.plus(batch)
-            self._last_batch = batch.identity
+        self._polled = time.monotonic()
+        with self.warnings.log_exceptions("cannot read its progress"):
+            for batch in query_status.progress_since(query, self._last_batch):
+                self._window = self._window.plus(batch)
+                self._last_batch = batch.identity
+                self._writes.match_topics(batch)
 
     def _emit(self, started: _Started, event_type: EventType, failure: Failure | None, *, changed: bool) -> None:
         description = self._writes.description

@@ -19,6 +19,7 @@ from lineagelab_spark.operators import derive_columns
 from lineagelab_spark.plan import PlanLineage, derive, opaque, summary
 from lineagelab_spark.plan_columns import PlanColumns
 from lineagelab_spark.plan_json import parse
+from lineagelab_spark.progress import Progress
 
 MAX_VARIANTS = 8
 """Limit of distinct lineages kept per write. Plans can depend on data (a schema id that is in one batch and not in the
@@ -64,6 +65,19 @@ class _Stream:
     columns: PlanColumns | None
     sources: tuple[Source, ...]
 
+    @property
+    def streaming(self) -> list[int]:
+        """Places of the streaming leaves, in order."""
+        leaves = self.columns.leaves if self.columns else ()
+        return [place for place, leaf in enumerate(leaves) if leaf.kind in STREAMING_LEAVES]
+
+    def named(self, write: Write) -> Write:
+        """Return a write with the topics that the patterns of the stream are known to select."""
+        if not any(source.pattern_at and source.datasets for source in self.sources):
+            return write
+        number = len(self.sources)
+        return replace(write, sources=(*self.sources, *write.sources[number:]))
+
 
 @dataclass
 class _WriteHistory:
@@ -95,6 +109,7 @@ class WriteTracker:
         self._sinks: dict[str, tuple[Sink, float]] = {}
         self._warnings = warnings
         self._description = Description()
+        self._awaits_topics = False
         self.sessions: dict[str, SparkSession] = {}
 
     @property
@@ -107,11 +122,28 @@ class WriteTracker:
         """Sinks by table name, as spelled by the query."""
         return {table: sink for table, (sink, _) in self._sinks.items()}
 
+    @property
+    def awaits_topics(self) -> bool:
+        """True while a written frame reads topics by a pattern, and none is known that matches it."""
+        return self._awaits_topics
+
     def streams(self) -> list[Source]:
         """Return the source of each streaming leaf of the query's plan, in order."""
         stream = self._stream_plan()
-        leaves = stream.columns.leaves if stream.columns else ()
-        return [s for s, leaf in zip(stream.sources, leaves, strict=False) if leaf.kind in STREAMING_LEAVES]
+        return [stream.sources[place] for place in stream.streaming]
+
+    def match_topics(self, batch: Progress) -> None:
+        """Name the topics that a pattern has selected, which the progress of a micro-batch names."""
+        stream = self._stream_plan()
+        if len(stream.streaming) != len(batch.sources):
+            return  # Spark counts a stream that is read twice only once.
+        sources = list(stream.sources)
+        for place, progress in zip(stream.streaming, batch.sources, strict=True):
+            if sources[place].pattern_at and progress.topics:
+                sources[place] = sources[place].with_topics(progress.topics)
+        if tuple(sources) != stream.sources:
+            self._stream = replace(stream, sources=tuple(sources))
+            self._describe()
 
     def read(self, given: Mapping[WriteId, WrittenFrame], *, is_final: bool) -> dict[WriteId, WrittenFrame]:
         """Read the plans of frames; return the frames that are deferred to limit CPU use.
@@ -169,8 +201,8 @@ class WriteTracker:
             known = replace(known, by_position=given.by_position)
             history.expires = now + FINGERPRINT_TTL
         history.add(fingerprint, known)
-        if known.gaps:
-            gaps = ", ".join(known.gaps)
+        awaited = {source.unnamed for source in known.sources if source.pattern_at}
+        if gaps := ", ".join(gap for gap in known.gaps if gap not in awaited):
             self._warnings.warn(f"column lineage of {write_id.table} is incomplete, unsupported: {gaps}")
         return True
 
@@ -212,8 +244,10 @@ class WriteTracker:
 
     def _describe(self) -> None:
         writes = [
-            replace(write, sink=self._sinks[write_id.table][0])
+            replace(self._stream.named(write) if self._stream else write, sink=self._sinks[write_id.table][0])
             for write_id, history in self._histories.items()
             for write in history.variants
         ]
+        sources = [source for write in writes for source in write.sources]
+        self._awaits_topics = any(source.pattern_at and not source.datasets for source in sources)
         self._description = accumulated(self._description, describe(writes, own_tables=True))
