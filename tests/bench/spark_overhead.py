@@ -6,8 +6,8 @@ compared, because two JVMs differ by more than lineage costs: by JIT compilation
 lineage service is a real one in a separate process and is not counted.
 
 Lineage costs nothing per record but per run (its plans are read, START and COMPLETE sent) and per micro-batch. Runs of
-one and of ten more small micro-batches tell these apart, more precisely than the ratio of a run, which contains the
-noise of all its records and depends on how long the run is.
+one and of ten more small micro-batches separate the two. The clocks of lineage's own thread, in Python and in the JVM,
+are more precise than the difference of runs, which contains the noise of all their work.
 """
 
 import json
