@@ -22,8 +22,11 @@ _SITE = "metastore-site.xml"
 
 
 @contextmanager
-def running_metastore(folder: Path, port: int) -> Iterator[str]:
-    """Run a metastore in a folder until the block ends; yield its URI."""
+def running_metastore(folder: Path) -> Iterator[str]:
+    """Run a metastore in a folder, on a free port, until the block ends; yield its URI."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
     artifacts = Artifacts.open()
     artifacts.setup({"hive-metastore"}, PlainProgress(sys.stderr))
     jars = artifacts.component("hive-metastore")

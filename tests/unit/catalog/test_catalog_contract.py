@@ -2,7 +2,6 @@
 """Each kind of catalog: Glue as moto implements it, a real Hive Metastore, Iceberg tables in that metastore."""
 
 import itertools
-import socket
 import threading
 import time
 
@@ -158,10 +157,7 @@ class IcebergInHive(Iceberg):
 
 @pytest.fixture(scope="module")
 def metastore(tmp_path_factory):
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    with running_metastore(tmp_path_factory.mktemp("metastore"), port) as uri:
+    with running_metastore(tmp_path_factory.mktemp("metastore")) as uri:
         yield uri
 
 

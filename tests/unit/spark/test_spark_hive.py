@@ -5,7 +5,6 @@ Driver, Spark, metastore and lineage service are real. The metastore is Spark's 
 where tables have a name.
 """
 
-import socket
 import sys
 from urllib.parse import urlsplit
 
@@ -65,10 +64,7 @@ def service(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def metastore(tmp_path_factory):
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    with running_metastore(tmp_path_factory.mktemp("metastore"), port) as uri:
+    with running_metastore(tmp_path_factory.mktemp("metastore")) as uri:
         yield uri
 
 
