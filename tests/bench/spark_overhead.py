@@ -135,12 +135,10 @@ def cost_remark(records: Mapping[StreamingCase, int], measured: Mapping[Streamin
     added = {case: [on.cpu - off.cpu for on, off in measured[case]] for case in (SINGLE, SMALL)}
     more = batches[SMALL] - batches[SINGLE]
     run = paired_difference([(seconds, 0.0) for seconds in added[SINGLE]])
-    batch = paired_difference([(a / more, b / more) for a, b in zip(added[SMALL], added[SINGLE], strict=True)])
+    batch = _per_batch(added, more)
     full = statistics.median(off.cpu for _, off in measured[FULL]) / batches[FULL]
     observers = {case: [on.observer for on, _ in measured[case]] for case in (SINGLE, SMALL)}
-    observer = paired_difference(
-        [(a / more, b / more) for a, b in zip(observers[SMALL], observers[SINGLE], strict=True)]
-    )
+    observer = _per_batch(observers, more)
     threads = format_number(statistics.median(observers[SINGLE]))
     return (
         f"{SMALL.query}: CPU seconds that lineage adds to a run of one micro-batch: {run}; milliseconds that it adds to"
@@ -148,6 +146,11 @@ def cost_remark(records: Mapping[StreamingCase, int], measured: Mapping[Streamin
         f" ({format_number(full)} s): ratio {_ratio(batch, full)}; of lineage's own thread in Python and JVM:"
         f" {threads} s, then {_milliseconds(observer)}: ratio {_ratio(observer, full)}"
     )
+
+
+def _per_batch(seconds: Mapping[StreamingCase, Sequence[float]], more: int) -> Interval:
+    """Return the seconds of each micro-batch of `SMALL` after the first, of which it has `more` than `SINGLE`."""
+    return paired_difference([(a / more, b / more) for a, b in zip(seconds[SMALL], seconds[SINGLE], strict=True)])
 
 
 def _milliseconds(seconds: Interval) -> Interval:

@@ -3,7 +3,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
@@ -90,12 +90,12 @@ def of_topics(options: dict[str, str | None]) -> Source:
         topics = list(json.loads(options["assign"]))
     else:
         return Source(unnamed=f"a topic pattern at {servers}")
-    return Source(tuple(Dataset(_cluster(options), topic, is_topic=True) for topic in topics))
+    return Source(tuple(Dataset(_cluster(servers), topic, is_topic=True) for topic in topics))
 
 
-def _cluster(options: Mapping[str, str | None]) -> str:
-    """Return the namespace of the topics of a Kafka source: its first bootstrap server."""
-    return f"kafka://{(options['kafka.bootstrap.servers'] or '').split(',')[0]}"
+def _cluster(servers: str | None) -> str:
+    """Return the namespace of the topics of a Kafka cluster: its first bootstrap server."""
+    return f"kafka://{(servers or '').split(',')[0]}"
 
 
 def of_leaf(leaf: JavaObject) -> Source:
@@ -122,12 +122,11 @@ def of_catalog_table(table: JavaObject) -> Dataset:
 
 
 def with_hive_name(dataset: Dataset, table: JavaObject | None) -> Dataset:
-    """Return a dataset with the alias `database.table` at `hive://host:port`.
+    """Return the dataset of a table of Spark's session catalog with the alias `database.table` at `hive://host:port`.
 
-    Unchanged if it is no table of Spark's session catalog, or if no Hive metastore with an address keeps that catalog.
+    Unchanged without a table, and where the catalog is not in a Hive metastore with an address.
     """
-    metastore = _hive_metastore()
-    if table is None or not metastore:
+    if table is None or not (metastore := _hive_metastore()):
         return dataset
     identifier = table.identifier()
     return replace(dataset, alias=f"{identifier.database().get()}.{identifier.table()}", alias_namespace=metastore)
@@ -136,7 +135,8 @@ def with_hive_name(dataset: Dataset, table: JavaObject | None) -> Dataset:
 def _hive_metastore() -> str:
     """Return `hive://host:port` of the metastore of this driver; empty if there is none, or if it is embedded."""
     context = SparkContext._active_spark_context
-    if context is None or context.getConf().get("spark.sql.catalogImplementation") != "hive":
+    # Not `getConf`, which copies each property by a call to the JVM.
+    if context is None or context._conf.get("spark.sql.catalogImplementation") != "hive":
         return ""
     uris = context._jsc.hadoopConfiguration().get("hive.metastore.uris")
     return f"hive://{urlsplit(uris.split(',')[0].strip()).netloc}" if uris else ""
@@ -149,7 +149,7 @@ def of_options(provider: str, options: JavaObject) -> Source:
     if provider == _KAFKA_PROVIDER:
         servers, topic = (option(options.get(name)) for name in ("kafka.bootstrap.servers", "topic"))
         if servers and topic:
-            return Source((Dataset(f"kafka://{servers.split(',')[0]}", topic, is_topic=True),))
+            return Source((Dataset(_cluster(servers), topic, is_topic=True),))
         return Source(unnamed="Kafka topics that the rows name: option `topic` is not set")
     if provider == _DELTA_PROVIDER:
         path = option(options.get("path"))
@@ -198,7 +198,7 @@ def _of_stream(relation: JavaObject) -> Source:
     if name == _KAFKA_SOURCE:
         options = {option: relation.extraOptions().get(option) for option in _KAFKA_OPTIONS}
         found = of_topics(options)
-        return replace(found, pattern_at=_cluster(options)) if found.unnamed else found
+        return replace(found, pattern_at=_cluster(options["kafka.bootstrap.servers"])) if found.unnamed else found
     return Source() if name in _GENERATORS else of_table(relation.table())
 
 
