@@ -2,18 +2,16 @@
 """Compression of what is in memory: values that only this version of Python reads again."""
 
 from marshal import dumps, loads
-from threading import local
 from typing import Any
 
-import zstandard
+from lineage.graph import zstd
 
 _LEVEL = 1
 
 
 def compressed(plain: bytes) -> bytes:
     """Return bytes compressed."""
-    # A copy: the compressor returns bytes within a block of memory for the longest possible result.
-    return bytes(memoryview(_threads.compressor.compress(plain)))
+    return zstd.compressed(plain, _LEVEL)
 
 
 def pack(value: Any) -> bytes:  # noqa: ANN401 - any value of plain types
@@ -23,15 +21,4 @@ def pack(value: Any) -> bytes:  # noqa: ANN401 - any value of plain types
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401 - any value of plain types
     """Return the value that was packed, a new one each time; strings that were interned are interned again."""
-    return loads(_threads.decompressor.decompress(packed))
-
-
-class _Threads(local):
-    """Contexts of each thread: they are not thread-safe, and expensive to make."""
-
-    def __init__(self) -> None:
-        self.compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        self.decompressor = zstandard.ZstdDecompressor()
-
-
-_threads = _Threads()
+    return loads(zstd.decompressed(packed))

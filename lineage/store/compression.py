@@ -3,13 +3,15 @@
 
 import zstandard
 
+from lineage.graph import zstd
+
 _LEVEL = 3
 _MAGIC = zstandard.FRAME_HEADER
 
 
 def compress(data: bytes) -> bytes:
     """Compress JSON text."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(data)
+    return zstd.compressed(data, _LEVEL)
 
 
 def decompress(body: bytes) -> bytes:
@@ -21,6 +23,6 @@ def decompress(body: bytes) -> bytes:
     if not body.startswith(_MAGIC):
         return body
     try:
-        return zstandard.ZstdDecompressor().decompress(body)
+        return zstd.decompressed(body)
     except zstandard.ZstdError as error:
         raise ValueError(f"the compressed event is damaged: {error}") from error

@@ -7,6 +7,7 @@ import msgspec
 import zstandard
 
 from lineage.events.ids import JsonObject
+from lineage.graph import zstd
 from lineage.graph.dataset_statements import PackedColumns
 from lineage.graph.packed_json import PackedJson
 from lineage.graph.snapshot import Key, Snapshot, Subject
@@ -38,7 +39,7 @@ _decoder = msgspec.msgpack.Decoder(ext_hook=_extended)
 
 def packed_content(content: JsonObject) -> bytes:
     """Encode the content of a record."""
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(_encoder.encode(content))
+    return zstd.compressed(_encoder.encode(content), _LEVEL)
 
 
 def unpacked_content(body: bytes) -> JsonObject:
@@ -57,7 +58,7 @@ def decompressed_content(body: bytes) -> bytes:
         ValueError: it is damaged.
     """
     try:
-        return zstandard.ZstdDecompressor().decompress(body)
+        return zstd.decompressed(body)
     except zstandard.ZstdError as error:
         raise ValueError(f"a record of the state file is damaged: {error}") from error
 
