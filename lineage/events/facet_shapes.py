@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of the facets that have hundreds of values in an event: a fast check that most of them pass."""
+"""Shapes of the facets that have hundreds of values in an event: a fast check that most of them pass.
+
+They have no cycles, and are not tracked by garbage collection, which their number would cause.
+"""
 
 from typing import Annotated
 
@@ -14,7 +17,7 @@ _Text = Annotated[str, msgspec.Meta(min_length=1)]
 _ColumnName = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_COLUMN_NAME)]
 
 
-class Column(msgspec.Struct):
+class Column(msgspec.Struct, gc=False):
     """Column of a schema."""
 
     name: _Text
@@ -22,20 +25,20 @@ class Column(msgspec.Struct):
     fields: "list[Column] | None" = None
 
 
-class Schema(msgspec.Struct):
+class Schema(msgspec.Struct, gc=False):
     """Schema facet."""
 
     fields: list[Column] | None = None
 
 
-class Transformation(msgspec.Struct):
+class Transformation(msgspec.Struct, gc=False):
     """Kind of dependency of one column on another one."""
 
     type: _Text
     subtype: str | None = None
 
 
-class InputField(msgspec.Struct):
+class InputField(msgspec.Struct, gc=False):
     """Column that another one depends on."""
 
     namespace: str
@@ -44,13 +47,13 @@ class InputField(msgspec.Struct):
     transformations: list[Transformation] | None = None
 
 
-class OutputField(msgspec.Struct):
+class OutputField(msgspec.Struct, gc=False):
     """Column with those that it depends on."""
 
     input_fields: list[InputField] = msgspec.field(name="inputFields")
 
 
-class ColumnLineage(msgspec.Struct):
+class ColumnLineage(msgspec.Struct, gc=False):
     """columnLineage facet."""
 
     fields: dict[_ColumnName, OutputField]
