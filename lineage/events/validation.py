@@ -253,12 +253,20 @@ _DATASET_FACETS: dict[str, _FacetCheck] = {
 
 def check_name(text: str, path: str) -> None:
     """Reject names that are blank, too long, or contain control characters."""
+    fault = name_fault(text)
+    if fault is not None:
+        raise InvalidEvent(path, fault)
+
+
+def name_fault(text: str) -> str | None:
+    """Return what is wrong with a name, or None."""
     if not text.strip():
-        raise InvalidEvent(path, "is empty, and no naming rule resolves it")
+        return "is empty, and no naming rule resolves it"
     if len(text) > MAX_NAME:
-        raise InvalidEvent(path, f"has {len(text)} characters; the limit is {MAX_NAME}")
+        return f"has {len(text)} characters; the limit is {MAX_NAME}"
     if _CONTROL.search(text):
-        raise InvalidEvent(path, f"{text!r:.60} contains control characters")
+        return f"{text!r:.60} contains control characters"
+    return None
 
 
 def _check_name_pair(owner: JsonObject, path: str) -> None:

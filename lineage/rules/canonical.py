@@ -8,7 +8,7 @@ rules also apply to the facets that name datasets (columnLineage, lineage, lifec
 from typing import Protocol
 
 from lineage.events.ids import DatasetId, JsonObject
-from lineage.events.validation import check_name
+from lineage.events.validation import check_name, name_fault
 
 
 class NameSource(Protocol):
@@ -25,7 +25,7 @@ class NameSource(Protocol):
 
 
 def canonical_event(body: JsonObject, names: NameSource) -> JsonObject:
-    """Return a copy of a validated event under canonical names; parts without dataset names are shared with `body`.
+    """Return a copy of a validated event under canonical names; parts that do not differ are shared with `body`.
 
     Raises:
         InvalidEvent: a name is empty, too long or contains control characters after all rules.
@@ -85,6 +85,8 @@ def _canonical_entity(entity: JsonObject, names: NameSource, path: str) -> JsonO
 def _with_checked_name(entity: JsonObject, dataset: DatasetId, path: str) -> JsonObject:
     check_name(dataset.namespace, f"{path}.namespace")
     check_name(dataset.name, f"{path}.name")
+    if dataset == (entity["namespace"], entity["name"]):
+        return entity
     return {**entity, "namespace": dataset.namespace, "name": dataset.name}
 
 
@@ -109,6 +111,9 @@ def _canonical_lifecycle(facet: JsonObject, names: NameSource, path: str) -> Jso
 
 
 def _canonical_column_lineage(facet: JsonObject, names: NameSource, path: str) -> JsonObject:
+    # Nearly all of an event's names are here, mostly of few datasets, and mostly canonical.
+    if all(_is_canonical(dataset, names) for dataset in _named_datasets(facet)):
+        return facet
     renamed = dict(facet)
     renamed["fields"] = {
         name: {
@@ -120,6 +125,24 @@ def _canonical_column_lineage(facet: JsonObject, names: NameSource, path: str) -
     if facet.get("dataset"):
         renamed["dataset"] = _canonical_entities(facet["dataset"], names, f"{path}.dataset")
     return renamed
+
+
+def _named_datasets(column_lineage: JsonObject) -> set[DatasetId]:
+    """Return the datasets that a columnLineage facet names."""
+    sources = [field["inputFields"] for field in (column_lineage.get("fields") or {}).values()]
+    sources.append(column_lineage.get("dataset") or [])
+    pairs = {(source["namespace"], source["name"]) for found in sources for source in found}
+    return {DatasetId(*pair) for pair in pairs}
+
+
+def _is_canonical(dataset: DatasetId, names: NameSource) -> bool:
+    """Return whether the name of a dataset is valid, and the one to use for it."""
+    return (
+        not names.omits(*dataset)
+        and names.dataset(*dataset) == dataset
+        and name_fault(dataset.namespace) is None
+        and name_fault(dataset.name) is None
+    )
 
 
 def _canonical_entities(entities: list[JsonObject], names: NameSource, path: str) -> list[JsonObject]:
