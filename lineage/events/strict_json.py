@@ -52,6 +52,30 @@ def _read_float(text: str) -> float:
 
 _CONTAINERS = frozenset((dict, list))
 
+_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)).difference(b'{}[]"'))
+
+
+def _is_deep(data: bytes, value: object) -> bool:
+    """Return whether JSON text, which was parsed to `value`, is nested deeper than `MAX_DEPTH`.
+
+    The text takes a third of the time of walking over the value. Without its strings, the innermost brackets of the
+    text are neighbours.
+    """
+    if data.count(b"{") + data.count(b"[") <= MAX_DEPTH:
+        return False
+    # With escapes, the quotes of strings do not come in pairs; with brackets in a string, a quote stays.
+    if b"\\" not in data:
+        left = data.translate(None, _NEITHER_BRACKET_NOR_QUOTE).replace(b'""', b"")
+        for _ in range(MAX_DEPTH // 2):
+            # One level or two.
+            inner = left.replace(b"{}", b"").replace(b"[]", b"")
+            if not inner:
+                return False
+            if len(inner) == len(left):
+                break
+            left = inner
+    return _nesting_depth(value) > MAX_DEPTH
+
 
 def _nesting_depth(value: object) -> int:
     """Return the nesting depth; counting stops one level past `MAX_DEPTH`, without recursion."""
@@ -83,8 +107,7 @@ def parse_json(data: bytes) -> object:
             value: object = orjson.loads(data)
         except orjson.JSONDecodeError:
             return _parse_with_diagnosis(data)
-        # Counting brackets is an upper bound of the depth and far cheaper than walking the value.
-        if data.count(b"{") + data.count(b"[") > MAX_DEPTH and _nesting_depth(value) > MAX_DEPTH:
+        if _is_deep(data, value):
             raise MalformedJson(f"nested deeper than {MAX_DEPTH} levels")
         return value
     return _parse_with_diagnosis(data)

@@ -4,11 +4,14 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lineage_events import body, dataset, dataset_event, facet, original, read, recorded_lines, source
 
 from lineage.events import EventError, InvalidEvent, MalformedJson, canonical_json, event_of, parse_json, read_original
 from lineage.events.batch import split_array
 from lineage.events.facet_shapes import ColumnLineage, Schema, has_shape
+from lineage.events.strict_json import MAX_DEPTH
 from lineage.events.timestamps import format_time, parse_time
 from lineage.events.validation import check_column_lineage_values, check_schema_values
 
@@ -35,6 +38,29 @@ def test_json_with_ambiguous_interpretation_is_rejected(text, message, position)
     with pytest.raises(MalformedJson, match=message) as caught:
         parse_json(text)
     assert caught.value.position == position
+
+
+_LEVELS = st.sampled_from(
+    [b"[%s]", b'{"a":%s}', b'["]",%s]', b'["[",%s]', b'[%s,"{}"]', b'{"}{":%s}', rb'["\"[",%s]', b"[[],%s]"]
+)
+
+
+@given(st.lists(_LEVELS, min_size=90, max_size=110))
+def test_nesting_is_limited_whatever_strings_contain(levels):
+    text = b'"]["'
+    for level in levels:
+        text = level % text
+    if len(levels) > MAX_DEPTH:
+        with pytest.raises(MalformedJson, match="deeper than 100"):
+            parse_json(text)
+    else:
+        assert parse_json(text)
+
+
+def test_brackets_in_strings_do_not_hide_nesting():
+    deep = b'["]",' * 101 + b"0" + b',"["]' * 101
+    with pytest.raises(MalformedJson, match="deeper than 100"):
+        parse_json(deep)
 
 
 def test_extreme_portable_json_values_are_preserved():
