@@ -2,11 +2,12 @@
 """Large facets in memory: compressed, a hundredth of the size of the objects that they are unpacked to."""
 
 from hashlib import blake2b
-from marshal import dumps
 from typing import TypeAlias
 
+import orjson
+
 from lineage.events.ids import JsonObject
-from lineage.graph.packing import compressed, unpack
+from lineage.graph import zstd
 
 PACKED_FACETS = frozenset(
     {
@@ -16,10 +17,7 @@ PACKED_FACETS = frozenset(
 )
 """Facets that are packed; with many columns these are nearly all of a service's memory."""
 
-_DIGEST_BYTES = 16
-
-_FORMAT = 2
-"""Format of marshal without references, in which equal values have equal bytes. Of bool and int only the same equal."""
+_DIGEST_BYTES, _LEVEL = 16, 1
 
 
 class PackedJson:
@@ -28,13 +26,13 @@ class PackedJson:
     __slots__ = ("_body", "digest")
 
     def __init__(self, value: JsonObject) -> None:
-        plain = dumps(value, _FORMAT)
-        self.digest = blake2b(plain, digest_size=_DIGEST_BYTES).digest()
-        self._body = compressed(plain)
+        plain = orjson.dumps(value)
+        self.digest = _digest(plain)
+        self._body = zstd.compressed(plain, _LEVEL)
 
     @classmethod
     def of_bytes(cls, stored: bytes) -> "PackedJson":
-        """Return the object that `bytes` stored, which only the same version of Python reads."""
+        """Return the object that `bytes` stored."""
         packed = cls.__new__(cls)
         packed.digest, packed._body = stored[:_DIGEST_BYTES], stored[_DIGEST_BYTES:]
         return packed
@@ -45,7 +43,7 @@ class PackedJson:
     @property
     def value(self) -> JsonObject:
         """Return the object, a new one each time."""
-        value: JsonObject = unpack(self._body)
+        value: JsonObject = orjson.loads(zstd.decompressed(self._body))
         return value
 
 
@@ -66,8 +64,8 @@ def plain_facet(value: StoredJson) -> JsonObject:
 
 def digest_of(value: StoredJson) -> bytes:
     """Return the digest that a value has when it is packed."""
-    return (
-        value.digest
-        if isinstance(value, PackedJson)
-        else blake2b(dumps(value, _FORMAT), digest_size=_DIGEST_BYTES).digest()
-    )
+    return value.digest if isinstance(value, PackedJson) else _digest(orjson.dumps(value))
+
+
+def _digest(plain: bytes) -> bytes:
+    return blake2b(plain, digest_size=_DIGEST_BYTES).digest()

@@ -14,7 +14,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(
-    "value", [{}, {"a": [1, 2.5, None, True, "\u00e4\ud83d\ude00"], "b": {"c": 2**70}}, {"fields": FIELDS}]
+    "value", [{}, {"a": [1, 2.5, None, True, "\u00e4\U0001f600"], "b": {"c": 2**63 - 1}}, {"fields": FIELDS}]
 )
 def test_value_is_unpacked_as_it_was(value):
     packed = PackedJson(value)
