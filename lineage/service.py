@@ -48,7 +48,6 @@ from lineage.rules.location_events import location_events
 from lineage.rules.table_locations import RETRY, TableLocations
 from lineage.settings import Settings
 from lineage.store import (
-    SEGMENT_EVENTS,
     Batch,
     DeadLetterKind,
     EventWriter,
@@ -57,6 +56,7 @@ from lineage.store import (
     StoreError,
     StoreFull,
     StoreUnusable,
+    events_per_seal,
 )
 from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
@@ -64,6 +64,7 @@ from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
 from lineage.store.packed_answer import PackedAnswer
 from lineage.store.projection import STATE_POSITION, Projection
+from lineage.store.query_processes import QueryProcesses
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
 from lineage.threads import run_to_end
@@ -111,6 +112,9 @@ _RELEASED_PER_CHECK = 4000
 
 _MAX_TAIL = 500
 """Events after the last checkpoint that a query of the past reads: 0.2 s."""
+
+_PARALLEL_PAST_ANSWERS = 2
+"""Answers about nodes at past times that are computed at once: two are compared with each other."""
 
 _RUNS_PER_SLICE = 500
 """Runs removed from the log between two pauses."""
@@ -178,9 +182,12 @@ class Service:
         self.delays.registry.register(self.emitter_queues)
         self.locations = locations
         self.reader = EventReader(rules)
-        self.past_graphs = AsOfQueries(log, settings.rules, self._state_path)
-        # Of their own: a whole graph may take minutes.
-        self._past_answers = AsOfQueries(log, settings.rules, self._state_path)
+        self._query_processes = QueryProcesses(log)
+        self.past_graphs = AsOfQueries(log, settings.rules, self._state_path, self._query_processes)
+        # Of their own: a whole graph may take minutes, and all memory that one query may take.
+        self._past_answers = AsOfQueries(
+            log, settings.rules, self._state_path, self._query_processes, _PARALLEL_PAST_ANSWERS
+        )
         self._settings = settings
         self._max_event_bytes = settings.max_event_bytes
         self._state = state
@@ -533,8 +540,7 @@ class Service:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for queries in (self.past_graphs, self._past_answers):
-            await queries.close()
+        await self._query_processes.close()
         await self.locations.close()
         await self._save_state()
         if self._state.state is not None:
@@ -829,8 +835,8 @@ class Service:
             except StoreError:
                 # Single events take more space, and are read all the same.
                 logger.exception("events cannot be compressed in segments; the next attempt follows later events")
-            next_segment = self.stored + SEGMENT_EVENTS
-            while self.stored < next_segment:
+            enough = self.stored + events_per_seal()
+            while self.stored < enough:
                 self._unsealed.clear()
                 await self._unsealed.wait()
 

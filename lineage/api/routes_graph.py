@@ -56,8 +56,9 @@ async def diff(
     depth: Depth = 0,
 ) -> Response:
     """Return the differences between the graphs of two times, or of their parts around a node; `to` defaults to now."""
-    before = await _graph_json(service, "from", since, node, depth)
-    after = await _graph_json(service, "to", to, node, depth)
+    before, after = await asyncio.gather(
+        _graph_json(service, "from", since, node, depth), _graph_json(service, "to", to, node, depth)
+    )
     return Response(await asyncio.to_thread(_diff_json, before, after), media_type="application/json")
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.past LOG NANOSECONDS`: write the graph of a log as of a time, or an answer about one node.
 
+`python -m lineage.past --wait LOG` imports all that it needs, and then reads its other arguments from standard input, a
+line with a JSON array. It ends without an answer if there is none.
+
 It is JSON, compressed (`lineage.store.packed_answer`).
 
 `LOG` is a file, or the URL of a Postgres database, whose password is in the environment. `--state` is the state file of
@@ -26,7 +29,7 @@ from lineage.past.answers import Answer, NoDataset, Question, UnknownNode
 from lineage.past.query import answer_as_of
 from lineage.rules import Rules, read_rules
 from lineage.rules.event_reader import EventReader
-from lineage.store.as_of_exit_codes import COMPACTED, NO_DATASET, UNKNOWN_NODE
+from lineage.store.as_of_protocol import COMPACTED, NO_DATASET, UNKNOWN_NODE, WAIT
 from lineage.store.compression import compress
 from lineage.store.graph_as_of import Compacted, FileRows, LogRows, State, export_as_of, snapshot_of_file
 from lineage.store.postgres.address import PASSWORD, SCHEMES, PostgresAddress
@@ -35,7 +38,7 @@ from lineage.store.state_file import state_digest
 
 @contextmanager
 def _rows_of(location: str) -> Iterator[LogRows]:
-    if not location.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
+    if not _is_postgres(location):
         with closing(snapshot_of_file(Path(location))) as connection:
             yield FileRows(connection)
         return
@@ -46,9 +49,23 @@ def _rows_of(location: str) -> Iterator[LogRows]:
         yield log
 
 
+def _is_postgres(location: str) -> bool:
+    return location.startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
+
+
 def _question(text: str) -> Question:
     name, node, depth = json.loads(text)
     return Question(Answer(name), node, depth)
+
+
+def _awaited(location: str) -> list[str]:
+    """Return all arguments once those beside the location of the log have arrived."""
+    if _is_postgres(location):
+        import lineage.store.postgres.rows_as_of  # noqa: F401 - takes a while
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit()
+    return [location, *json.loads(line)]
 
 
 def _main() -> None:
@@ -59,7 +76,7 @@ def _main() -> None:
     parser.add_argument("--rules", type=Path)
     parser.add_argument("--state", type=Path)
     parser.add_argument("--log-identity", default="", help="of the log that the state must be of")
-    given = parser.parse_args()
+    given = parser.parse_args(_awaited(*sys.argv[2:]) if sys.argv[1:2] == [WAIT] else None)
     rules = read_rules(given.rules) if given.rules else Rules()
     reader = EventReader(rules)
     state = State(given.state, state_digest(rules, given.log_identity)) if given.state else None

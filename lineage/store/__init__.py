@@ -6,12 +6,11 @@ from lineage.store.errors import NotWriter, StoreError, StoreFull, StoreUnusable
 from lineage.store.event_query import EventQuery
 from lineage.store.horizons import END_OF_TIME
 from lineage.store.log import EventLog
-from lineage.store.segments import SEGMENT_EVENTS
+from lineage.store.segments import events_per_seal
 from lineage.store.writer import Batch, EventWriter, QueueFull
 
 __all__ = [
     "END_OF_TIME",
-    "SEGMENT_EVENTS",
     "Batch",
     "DeadLetter",
     "DeadLetterKind",
@@ -24,4 +23,5 @@ __all__ = [
     "StoreError",
     "StoreFull",
     "StoreUnusable",
+    "events_per_seal",
 ]

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries of the graph at a past time, or of a part of it, which a subprocess builds from the log.
+"""Queries of the graph at a past time, or of a part of it, which a process builds from the log.
 
-The event loop is not blocked; the subprocess reads the same file and exits with its result.
+The event loop is not blocked; the process reads the same file and exits with its result.
 """
 
 import asyncio
 import json
 import logging
-import os
-import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakValueDictionary
 
-from lineage.store.as_of_exit_codes import COMPACTED, NO_DATASET, UNKNOWN_NODE
+from lineage.store import as_of_protocol
 from lineage.store.event_store import EventStore
 from lineage.store.graph_as_of import Compacted
 from lineage.store.packed_answer import PackedAnswer
+from lineage.store.query_processes import QueryProcesses
 
 logger = logging.getLogger(__name__)
 
@@ -52,34 +53,50 @@ class TooManyAsOfQueries(Exception):
     """The queue of as-of queries is full."""
 
 
+@dataclass(eq=False)
+class _Query:
+    """Query in progress, as of a time (ns); `outdated` once an event has arrived that its result may lack."""
+
+    at: int
+    outdated: bool = False
+
+
 class AsOfQueries:
-    """Runs as-of queries one at a time and caches their results.
+    """Runs up to `parallel` as-of queries at a time in `processes`, and caches their results.
 
     `state_file` returns the path of the state file in use, if there is one.
     """
 
-    def __init__(self, log: EventStore, rules: Path | None, state_file: Callable[[], Path | None]) -> None:
+    def __init__(
+        self,
+        log: EventStore,
+        rules: Path | None,
+        state_file: Callable[[], Path | None],
+        processes: QueryProcesses,
+        parallel: int = 1,
+    ) -> None:
         self._log = log
         self._rules = rules
         self._state_file = state_file
         self._results: OrderedDict[_Key, PackedAnswer] = OrderedDict()
-        self._running: int | None = None
-        self._outdated = False
+        self._running: set[_Query] = set()
         self._waiting = 0
-        self._lock = asyncio.Lock()
-        self._process: asyncio.subprocess.Process | None = None
+        self._slots = asyncio.Semaphore(parallel)
+        self._locks: WeakValueDictionary[_Key, asyncio.Lock] = WeakValueDictionary()
+        self._processes = processes
 
     def invalidate(self, time: int) -> None:
         """Discard results that a new event with this time (ns) makes outdated."""
         for key in [key for key in self._results if key[0] >= time]:
             del self._results[key]
-        if self._running is not None and self._running >= time:
-            self._outdated = True
+        for query in self._running:
+            query.outdated = query.outdated or query.at >= time
 
     def clear(self) -> None:
         """Discard all results."""
         self._results.clear()
-        self._outdated = True
+        for query in self._running:
+            query.outdated = True
 
     async def graph(self, at: int) -> PackedAnswer:
         """Return the graph export (canonical JSON) of all events of event time `at` (ns) and before; see `_answer`."""
@@ -98,31 +115,28 @@ class AsOfQueries:
 
         Raises:
             Compacted: retention has compacted events after that time.
-            AsOfQueryFailed: the subprocess failed or timed out.
+            AsOfQueryFailed: the process failed or timed out.
             TooManyAsOfQueries: the queue is full.
         """
         if self._waiting >= _MAX_QUEUED_QUERIES:
             raise TooManyAsOfQueries
         self._waiting += 1
+        # Of two equal queries, one waits for the result of the other.
+        lock = self._locks.setdefault(key, asyncio.Lock())
         try:
-            async with self._lock:
+            async with lock, self._slots:
                 return self._results[key] if key in self._results else await self._run_query(key)
         finally:
             self._waiting -= 1
 
-    async def close(self) -> None:
-        """Kill a running subprocess."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
-
     async def _run_query(self, key: _Key) -> PackedAnswer:
-        self._running, self._outdated = key[0], False
+        query = _Query(key[0])
+        self._running.add(query)
         try:
-            answer = PackedAnswer(await self._run_subprocess(*key))
+            answer = PackedAnswer(await self._run_process(*key))
         finally:
-            self._running = None
-        if not self._outdated and len(answer.body) <= MAX_CACHED_BYTES:
+            self._running.discard(query)
+        if not query.outdated and len(answer.body) <= MAX_CACHED_BYTES:
             self._results[key] = answer
             while len(self._results) > _MAX_CACHED_RESULTS or self._cached_bytes() > MAX_CACHED_BYTES:
                 self._results.popitem(last=False)
@@ -131,32 +145,29 @@ class AsOfQueries:
     def _cached_bytes(self) -> int:
         return sum(len(answer.body) for answer in self._results.values())
 
-    async def _run_subprocess(self, at: int, question: str | None) -> bytes:
-        """Return the text that the subprocess writes, as it packs it."""
+    async def _run_process(self, at: int, question: str | None) -> bytes:
+        """Return the text that the process writes, as it packs it."""
         state = self._state_file()
-        self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "lineage.past", self._log.location, str(at)),
+        arguments = [
+            str(at),
             *(["--question", question] if question else []),
             *(["--rules", str(self._rules)] if self._rules else []),
             *(["--state", str(state), "--log-identity", self._log.identity] if state else []),
-            env={**os.environ, **self._log.environment},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
+        ]
         try:
-            async with asyncio.timeout(_QUERY_TIMEOUT):
-                out, err = await self._process.communicate()
+            ended = await self._processes.run(arguments, _QUERY_TIMEOUT)
         except TimeoutError as error:
             raise AsOfQueryFailed(f"timed out after {_QUERY_TIMEOUT} s") from error
-        finally:
-            await self.close()
-        if self._process.returncode == COMPACTED:
-            raise Compacted(int(out))
-        if self._process.returncode == UNKNOWN_NODE:
-            raise NoNode
-        if self._process.returncode == NO_DATASET:
-            raise NoDataset
-        if self._process.returncode != 0:
-            logger.error("as-of query failed: %s", err.decode(errors="replace").strip())
-            raise AsOfQueryFailed(f"its subprocess exited with code {self._process.returncode}")
-        return out
+        except OSError as error:
+            raise AsOfQueryFailed(f"its process cannot be started: {error}") from error
+        match ended.code:
+            case 0:
+                return ended.output
+            case as_of_protocol.COMPACTED:
+                raise Compacted(int(ended.output))
+            case as_of_protocol.UNKNOWN_NODE:
+                raise NoNode
+            case as_of_protocol.NO_DATASET:
+                raise NoDataset
+        logger.error("as-of query failed: %s", ended.errors.decode(errors="replace").strip())
+        raise AsOfQueryFailed(f"its process exited with code {ended.code}")

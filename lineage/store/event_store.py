@@ -167,7 +167,7 @@ class EventStore(Protocol):
         """Move one slice of events into snapshots; returns how many, 0 at the end."""
 
     def seal(self) -> int:
-        """Compress one segment of events; return the number of events, 0 if there are too few."""
+        """Compress events in segments; return their number, 0 if there are too few."""
 
     def shrink(self) -> None:
         """Free the space of compacted events."""

@@ -247,7 +247,7 @@ class EventLog:
             connection.executemany("DELETE FROM snapshots WHERE kind = ? AND key = ?", keys)
 
     def seal(self) -> int:
-        """Compress one segment of events (see `Segments.seal`); return the number of events, 0 if there are too few."""
+        """Compress events in segments (see `Segments.seal`); return their number, 0 if there are too few."""
         return self._segments.seal()
 
     def shrink(self) -> None:

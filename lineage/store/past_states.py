@@ -16,7 +16,7 @@ import msgspec
 import zstandard
 
 from lineage.events.ids import JobId, RunId
-from lineage.graph import Graph, LineageRecords
+from lineage.graph import Graph, LineageRecords, zstd
 from lineage.graph.run_record import RunRecord
 from lineage.graph.snapshot import Snapshot, Subject, restore, run_position
 from lineage.store.state_archive import StateArchive
@@ -65,8 +65,11 @@ _MIN_EVENTS = 1_000
 _EVENTS_PER_RECORD = 2
 """Events between two past states for each record: bounds their size to that of some hundred bytes for each event."""
 
-_ROWS_PER_PART = 500
-"""Records that are compressed together, which takes a fifth of the space of single ones."""
+_ROWS_PER_PART = 128
+"""Records that are compressed together, which takes a fifth of the space of single ones.
+
+Four times as many take 7 % less, and one record costs reading all of its part.
+"""
 
 _LEVEL = 1
 
@@ -97,8 +100,8 @@ _TEMPORARY = (
 Statements about datasets are not in the graph.
 """
 
-_CACHED_PARTS = 128
-"""Parts in memory, some 0.5 MB each."""
+_CACHED_PARTS = 512
+"""Parts in memory, some 0.1 MB each."""
 
 _RUN_COLUMNS = "job, time, hash, run, edges, dropped, detail, ended, several_starts, record"
 
@@ -179,7 +182,7 @@ class PastStates:
 
 def _read_part(body: bytes) -> _Part:
     try:
-        return _part_decoder.decode(zstandard.ZstdDecompressor().decompress(body))
+        return _part_decoder.decode(zstd.decompressed(body))
     except (zstandard.ZstdError, msgspec.DecodeError) as error:
         raise ValueError(f"a past state is damaged: {error}") from error
 

@@ -166,18 +166,17 @@ class PostgresLog(LogReads):
             cursor.executemany(sql.DELETE_SNAPSHOT, [row_key(run_key(run)) for run in runs])
 
     def seal(self) -> int:
-        """Compress the oldest `SEGMENT_EVENTS` single events together; return their number, 0 if there are fewer."""
+        """Compress the oldest single events in segments (see `lineage.store.segments.Segments.seal`)."""
         self.check_writes()
-        rows = segments.next_segment(self._reader.rows(sql.OLDEST_BODIES, (segments.SEGMENT_EVENTS,)))
-        if not rows:
+        found = segments.next_segments(self._reader.rows(sql.OLDEST_BODIES, (segments.events_per_seal(),)))
+        if not found:
             return 0
-        first, last = rows[0][0], rows[-1][0]
-        packed = segments.packed_segment(rows)
-        with self.lease.writing() as connection:
+        packed = [(rows[0][0], rows[-1][0], segments.packed_segment(rows)) for rows in found]
+        with self.lease.writing() as connection, connection.cursor() as cursor:
             # Events that were compacted meanwhile stay in the segment, which retention drops later.
-            connection.execute(sql.DELETE_BODIES_BETWEEN, (first, last))
-            connection.execute(sql.INSERT_SEGMENT, (first, last, packed))
-        return len(rows)
+            cursor.execute(sql.DELETE_BODIES_BETWEEN, (packed[0][0], packed[-1][1]))
+            cursor.executemany(sql.INSERT_SEGMENT, packed)
+        return sum(map(len, found))
 
     def shrink(self) -> None:
         """Leave free space to autovacuum."""
