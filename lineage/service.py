@@ -719,6 +719,8 @@ class Service:
                 if self.egress is not None:
                     self.egress.notify()
             self._written.task_done()
+            # Its events need not stay in memory until the next batch.
+            del batch
             # Idle: refresh the graph ahead of the next read.
             while self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
                 await asyncio.sleep(0)

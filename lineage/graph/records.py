@@ -207,9 +207,11 @@ class LineageRecords:
 
     def symlinks(self, record: DatasetRecord) -> list[JsonObject]:
         """Return the other names of a node, sorted, each with its type: those that lead to it now."""
-        stated = (record.all_facets().get("symlinks") or {}).get("identifiers") or ()
+        names = [name for name in self.nodes.resolution.names_of(record.id) if self.node(name) == record.id != name]
+        if not names:
+            return []
+        stated = (record.facet("symlinks") or {}).get("identifiers") or ()
         types = {DatasetId(found["namespace"], found["name"]): found.get("type") for found in stated}
-        names = (name for name in self.nodes.resolution.names_of(record.id) if self.node(name) == record.id != name)
         return [
             {"namespace": name.namespace, "name": name.name, "type": types.get(name, "TABLE")} for name in sorted(names)
         ]

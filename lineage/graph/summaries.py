@@ -14,6 +14,8 @@ from lineage.graph.records import LineageRecords
 from lineage.graph.run_record import RunRecord
 from lineage.graph.run_state import run_outcome
 
+_SUMMARIZED = ("documentation", "jobType", "ownership", "storage", "tags")
+
 
 def job_description(lineage: LineageRecords, record: JobRecord, run: RunRecord | None) -> JsonObject:
     """Return `{"namespace", "name", "engine", "processing", "runs", "run", "parent", "failedChecks", "updatedAt",
@@ -24,7 +26,7 @@ def job_description(lineage: LineageRecords, record: JobRecord, run: RunRecord |
     `"failedChecks"` are the data quality assertions about its inputs that failed in it, `{"namespace", "name",
     "assertion", "column"}`.
     """
-    facets = record.facets.values()
+    facets = {name: found for name in _SUMMARIZED if (found := record.facets.get(name)) is not None}
     job_type = _object_or_empty(facets.get("jobType"))
     engine = _text_or_none(job_type.get("integration")) or (
         _text_or_none(_object_or_empty(run.facets.get("processing_engine")).get("name")) if run else None
@@ -78,7 +80,8 @@ def dataset_summary(lineage: LineageRecords, record: DatasetRecord) -> JsonObjec
 
     `columnTags` is column -> tags, `columns` how many there are, `storage` the layer of the `storage` facet.
     """
-    facets = record.all_facets()
+    # Others are large, and have to be unpacked.
+    facets = {name: found for name in _SUMMARIZED if (found := record.facet(name)) is not None}
     columns: dict[str, list[str]] = {}
     for tag in _object_rows(_object_or_empty(facets.get("tags")).get("tags")):
         if isinstance(tag.get("field"), str) and isinstance(tag.get("key"), str):

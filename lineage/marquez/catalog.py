@@ -159,9 +159,8 @@ class Catalog:
     def dataset_summary(self, dataset: DatasetId) -> JsonObject:
         """Render a dataset as a node of the lineage graph, without the time of its last write."""
         record = self._lineage.datasets[dataset]
-        facets = record.all_facets()
         tags = tags_of_dataset(record)
-        stated = facets.get(DATASET_FACET) or {}
+        stated = record.facet(DATASET_FACET) or {}
         return {
             "id": identity_json(dataset),
             "type": stated.get("type") or ("STREAM" if dataset.namespace.startswith("kafka://") else "DB_TABLE"),
@@ -170,11 +169,11 @@ class Catalog:
             **span_times(record.span),
             "namespace": dataset.namespace,
             "sourceName": stated.get("sourceName") or dataset.namespace,
-            "fields": _described_rows(_field_rows(record.fields(), tags), facets.get(COLUMN_DESCRIPTIONS_FACET)),
+            "fields": _described_rows(_field_rows(record.fields(), tags), record.facet(COLUMN_DESCRIPTIONS_FACET)),
             "tags": _tag_names(tags, ""),
             "lastModifiedAt": None,
-            "lastLifecycleState": facets.get("lifecycleStateChange", {}).get("lifecycleStateChange", ""),
-            "description": facets.get("documentation", {}).get("description"),
+            "lastLifecycleState": (record.facet("lifecycleStateChange") or {}).get("lifecycleStateChange", ""),
+            "description": (record.facet("documentation") or {}).get("description"),
             "currentVersion": self.dataset_versions(dataset).current_id,
         }
 
