@@ -139,6 +139,11 @@ class DatasetRecord:
         fields: list[JsonObject] = (self.facet("schema") or {}).get("fields") or []
         return fields
 
+    @property
+    def has_columns_of_readers(self) -> bool:
+        """Return whether only readers state the columns, which may be some of them, or parts of a record."""
+        return self.facets.register("schema") is None and self.read_facets.register("schema") is not None
+
     def versions(self) -> list[DatasetVersion]:
         """Return the dataset's versions, oldest first; statements of readers count only if no writer made one.
 

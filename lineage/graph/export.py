@@ -29,7 +29,8 @@ def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
     Free of times, run ids and snapshot versions, so that a second run of the same pipeline exports the same.
 
     `{"version", "jobs": [{"namespace", "name", "type", "state"}],
-    "datasets": [{"namespace", "name", "fields": [{"name", "type"?, "fields"?}], "symlinks"}],
+    "datasets": [{"namespace", "name", "fields": [{"name", "type"?, "fields"?}], "fieldsOfReaders",
+    "symlinks"}],
     "edges": [{"job", "direction": "input" | "output", "dataset"}],
     "flows": [{"job", "input", "output"}],
     "columns": [{"job", "output": {"namespace", "name", "field"}, "input": {...}, "type", "subtype",
@@ -155,6 +156,7 @@ def dataset_json(lineage: LineageRecords | None, record: DatasetRecord) -> JsonO
     return {
         **identity_json(record.id),
         "fields": _fields_json(record.fields()),
+        "fieldsOfReaders": record.has_columns_of_readers,
         "symlinks": [] if lineage is None else lineage.symlinks(record),
     }
 

@@ -28,9 +28,13 @@ class Symlink(NodeName):
 
 
 class GraphDataset(NodeName):
-    """Dataset of the graph with its columns in schema order."""
+    """Dataset of the graph with its columns in schema order.
+
+    With `fieldsOfReaders` only readers state them: they may be some of the dataset's columns.
+    """
 
     fields: list[SchemaField]
+    fieldsOfReaders: bool
     symlinks: list[Symlink]
 
 

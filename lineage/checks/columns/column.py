@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-METADATA = frozenset({"_key", "_topic", "_partition", "_offset", "_timestamp", "_headers"})
-"""Columns of a topic that are no fields of its value: metadata of a Kafka record."""
+METADATA = frozenset({"_key", "_value", "_topic", "_partition", "_offset", "_timestamp", "_timestampType", "_headers"})
+"""Columns of a topic that are no fields of its value: those of a Kafka record, whose value is not decoded in them."""
 
 
 @dataclass(frozen=True, slots=True)

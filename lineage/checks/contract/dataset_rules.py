@@ -13,18 +13,18 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 def check_schema(row: DatasetRow, found: Sequence[Column] | None) -> Iterator[Finding]:
     """Yield the columns of the graph that differ from the agreed ones more than the contract permits.
 
-    `found` is empty where no schema is known, and None where there is no such dataset. Metadata columns of a topic are
+    `found` is empty where no schema is known, and None where there is no such dataset. Columns of a topic's records are
     compared only if the contract lists them.
     """
     if row.schema is None:
         return
-    if not found:
+    listed = {column.name for column in row.schema.columns}
+    kept = [column for column in found or () if column.name not in METADATA - listed]
+    if not kept:
         cause = "no such dataset" if found is None else "its columns are not known"
         name = str(row.dataset)
         yield Finding(kind=Kind.MISSING, subject=Subject.SCHEMA, job=name, text=f"{name} ({cause})")
         return
-    listed = {column.name for column in row.schema.columns}
-    kept = [column for column in found if column.name not in METADATA - listed]
     yield from _differences(row.dataset, row.schema, row.schema.columns, kept)
 
 

@@ -24,11 +24,13 @@ class JobLineage:
 class GraphLineage:
     """Jobs of one namespace that touch any dataset, and the columns, name -> type, that schemas list.
 
-    A dataset without a schema has no columns; nested columns are not listed.
+    A dataset without a schema has no columns; nested columns are not listed. Those of `fields_of_readers` are stated by
+    readers alone, and may be some of all columns.
     """
 
     jobs: dict[str, JobLineage]
     fields: dict[Dataset, dict[str, str]]
+    fields_of_readers: frozenset[Dataset] = frozenset()
 
     def columns(self, dataset: Dataset) -> list[Column] | None:
         """Return the columns of a dataset, whose nullability a graph does not know; None without the dataset."""
@@ -61,7 +63,9 @@ def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
         _dataset_of_row(dataset): {column["name"]: column.get("type") or "" for column in dataset["fields"]}
         for dataset in export["datasets"]
     }
-    return GraphLineage(jobs, fields)
+    # Exports of earlier versions do not tell them apart.
+    of_readers = (_dataset_of_row(dataset) for dataset in export["datasets"] if dataset.get("fieldsOfReaders"))
+    return GraphLineage(jobs, fields, frozenset(of_readers))
 
 
 def _dataset_of_row(row: Mapping[str, Any]) -> Dataset:

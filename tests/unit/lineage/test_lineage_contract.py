@@ -188,6 +188,17 @@ def test_schema_field_deviations():
     ]
 
 
+@pytest.mark.parametrize("columns", [("_key", "_value", "_offset"), ("supplier",)])
+def test_columns_that_a_reader_states_are_not_those_of_the_dataset(columns):
+    written, read_again = stats_job(), copy_job()
+    del written["outputs"][0]["facets"]["schema"]
+    read_again["inputs"] = [dataset("sales/stats", schema=schema(*columns))]
+    read_again["job"]["namespace"] = "of others"
+    assert findings(written, read_again) == []
+    read_again["outputs"] = [dataset("sales/stats", schema=schema("supplier"))]
+    assert "missing     field   s3://warehouse/sales/stats#total" in findings(written, read_again)
+
+
 def test_masking_and_transformation_types_are_optional():
     contract = CONTRACT.replace("supplier IDENTITY", "supplier DIRECT:HASH masked")
     masked = orders_column("supplier", "HASH")
@@ -385,6 +396,7 @@ def test_compatibility_permits_what_readers_can_read():
 
 def test_a_dataset_without_columns_and_one_that_is_missing_are_told_apart():
     assert demands({}) == [f"missing     {STATS} (its columns are not known)"]
+    assert demands({"_value": "binary", "_offset": "bigint"}) == demands({}), "a reader that does not decode values"
     contract = load(SCHEMAS.replace("MODE", "EXACT"))
     lines = [found.line() for found in compare(contract, graph(), ["never"]).findings if found.subject == "schema"]
     assert lines == [
