@@ -19,7 +19,7 @@ from lineage.store.event_store import EventStore
 logger = logging.getLogger(__name__)
 
 IDLE_SECONDS = 120
-"""Seconds without a query after which no process waits any more: it takes some 30 MB."""
+"""Seconds without a query after which no process waits any more: it takes some 25 MB."""
 
 
 class Ended(NamedTuple):
