@@ -105,7 +105,8 @@ def test_changed_script_restarts_only_its_process(make_engine, free_port):
     engine = make_engine()
     engine.web("web", free_port, "first")
     engine.process("other", "exec sleep 1000\n")
-    engine.up()
+    created = engine.up()
+    assert created.status == 0, created.text
     before = {state.name: state.pid for state in Supervisor(engine.root).states()}
     engine.web("web", free_port, "second")
     changed = engine.up("--diff")
