@@ -128,8 +128,12 @@ class DatasetRecord:
 
     def facet(self, name: str) -> JsonObject | None:
         """Return a current facet: a writer's, else a reader's; a merged one has the rows of both."""
-        written, read = self.facets.get(name), self.read_facets.get(name)
-        if written is None or read is None or name not in MERGED_FACETS:
+        written = self.facets.get(name)
+        if written is not None and name not in MERGED_FACETS:
+            # A reader's need not be unpacked.
+            return written
+        read = self.read_facets.get(name)
+        if written is None or read is None:
             return read if written is None else written
         merged = merge_roles(name, self.read_facets.producer_registers(name), self.facets.producer_registers(name))
         return merged.value if merged else None
