@@ -9,7 +9,8 @@ The driver is a child process, so that its launcher can report its end when it i
   the launcher. The agent reports COMPLETE however the process ends; where it failed, the launcher reports FAIL, which
   takes precedence.
 - Runs that the driver had open when it was killed (`LINEAGE_OPEN_RUNS`) are ended. Events that the lineage service
-  does not accept, and those of a launcher that was itself killed, are sent by the next launch.
+  does not accept, and those of a launcher that was itself killed, are sent by the next launch, as soon as the service
+  accepts them.
 - SIGTERM and SIGINT reach the driver's Python process only: Spark's JVM would exit at once, in the middle of a batch.
   The driver dies with a killed launcher.
 
@@ -27,7 +28,7 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -52,8 +53,8 @@ PYTHON_PATH = "PYTHONPATH"
 OBSERVER = "lineagelab_spark.observed"
 """Module that runs a driver with lineage of its writes."""
 
-START_TIMEOUT = 2.0
-"""Seconds that the launcher waits at the driver's end for the delivery of a START that is still queued."""
+DELIVERY_TIMEOUT = 2.0
+"""Seconds that the launcher waits at the driver's end for the delivery of events that are still queued."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,8 +68,11 @@ def launch(arguments: Sequence[str] | None = None) -> DriverExit:
     with TemporaryDirectory(prefix="launch-") as scratch:
         url, private = os.environ.get(LINEAGE_URL, ""), Path(scratch, "open_runs.json")
         named = os.environ.get(OPEN_RUNS)
-        with own_file(Path(named), private) if named and url else nullcontext(Path(named or private)) as path:
-            return _launch(given, Reporter(str(path), url))
+        with (
+            own_file(Path(named), private) if named and url else nullcontext(Path(named or private)) as path,
+            closing(Reporter(str(path), url)) as reporter,
+        ):
+            return _launch(given, reporter)
 
 
 class Reporter:
@@ -86,6 +90,7 @@ class Reporter:
         self._url = url
         self._application = OpenRuns(self._files[1])
         self._start: Spool | None = None
+        self._retries: Spool | None = None
 
     def begin(self, run: ApplicationRun, *, report: bool) -> None:
         """Keep the run of an application until its end is known.
@@ -98,6 +103,16 @@ class Reporter:
         if report and self._url:
             self._start = Spool(self._url)
             self._start.add({**run.event, "eventType": "START", "eventTime": run.began})
+
+    def retry(self) -> None:
+        """Send what is undelivered, and all that follows, in the background: a driver may run for months."""
+        if self._url and self._undelivered.exists():
+            self._retries = Spool(self._url, self._undelivered, is_needed=self._is_needed)
+
+    def close(self) -> None:
+        """Wait shortly for events in the background; those that are left are kept for the next launch."""
+        if self._retries is not None:
+            self._retries.close(DELIVERY_TIMEOUT)
 
     def end_application(self) -> None:
         """Report the success of the application; where the agent has reported its end, remove the run."""
@@ -114,14 +129,17 @@ class Reporter:
         if not self._url:
             return
         if self._start is not None:
-            self._start.close(START_TIMEOUT)
-        spool = Spool(self._url, self._undelivered, is_needed=self._is_needed, background=False)
+            self._start.close(DELIVERY_TIMEOUT)
+        spool = self._retries
+        if spool is None:
+            spool = Spool(self._url, self._undelivered, is_needed=self._is_needed, background=False)
         for event in events:
             try:
                 spool.add(event)
             except OSError as error:
                 print(f"cannot keep lineage events for a retry: {error}", file=sys.stderr)
-        spool.flush()
+        if self._retries is None:
+            spool.flush()
 
     def _is_needed(self, event: Json) -> bool:
         """Return False for the START of a run that the agent has reported."""
@@ -130,6 +148,7 @@ class Reporter:
 
 def _launch(given: argparse.Namespace, reporter: Reporter) -> DriverExit:
     reporter.end_open_runs("FAIL", "the driver and its launcher were killed")
+    reporter.retry()
     application = None
     if given.application:
         namespace = os.environ.get(NAMESPACE) or DEFAULT_NAMESPACE

@@ -25,6 +25,7 @@ from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import DriverExit
 from tests.bench.service_process import running_service
 from tests.stack.polling import until
+from tests.unit.integrations.lineage_endpoint import free_port
 from tests.unit.spark.launchers import ended, launchers
 
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
@@ -275,6 +276,34 @@ def test_undelivered_events_are_sent_by_the_next_launch(launch, service, tmp_pat
     assert ended(launch("raise SystemExit(4)", "--application", "later", LINEAGE_URL=nobody))[0] == 4
     assert ended(launch("", "--application", "later"))[0] == 0
     assert [event["eventType"] for event in events(service, "later")] == ["START", "FAIL"] * 2
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_ends_of_an_earlier_launch_are_sent_as_soon_as_the_service_responds(launch, tmp_path):
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    assert ended(launch(OPEN_A_RUN, RUN_ID=new_run_id(), LINEAGE_URL=url))[0] == 0
+    process, _ = running(launch, tmp_path, OPEN_A_RUN + WAIT_FOR_SIGNAL, RUN_ID=new_run_id(), LINEAGE_URL=url)
+    with running_service(tmp_path / "later", "--port", port) as later:
+        until(lambda: [event["eventType"] for event in events(later.url, "query")] == ["FAIL"])
+        assert process.poll() is None, "the driver runs on"
+        process.terminate()
+        assert ended(process)[0] == 143
+        assert [event["eventType"] for event in events(later.url, "query")] == ["FAIL", "ABORT"]
+    assert not list(tmp_path.glob("open_runs*"))
+
+
+def test_what_cannot_be_sent_while_the_driver_runs_is_kept_with_its_own_end(launch, service, tmp_path):
+    """The launcher tries again in the background, and must not lose what it adds at its driver's end."""
+    earlier, nobody = new_run_id(), "http://127.0.0.1:1"
+    assert ended(launch(OPEN_A_RUN, RUN_ID=earlier, LINEAGE_URL=nobody))[0] == 0
+    process, _ = running(launch, tmp_path, WAIT_FOR_SIGNAL, "--application", "patient", LINEAGE_URL=nobody)
+    process.terminate()
+    assert ended(process)[0] == 143
+    assert ended(launch("", "--application", "patient"))[0] == 0
+    assert [found["state"] for found in runs(service, "patient")] == ["ABORTED"]
+    (event,) = [event for event in events(service, "query") if event["run"]["runId"] == earlier]
+    assert event["eventType"] == "FAIL"
     assert not list(tmp_path.glob("open_runs*"))
 
 
