@@ -9,14 +9,9 @@ from lineage.graph import zstd
 _LEVEL = 1
 
 
-def compressed(plain: bytes) -> bytes:
-    """Return bytes compressed."""
-    return zstd.compressed(plain, _LEVEL)
-
-
 def pack(value: Any) -> bytes:  # noqa: ANN401 - any value of plain types
     """Return a value of plain types (JSON, tuples, bytes) packed. Equal values may have different bytes."""
-    return compressed(dumps(value))
+    return zstd.compressed(dumps(value), _LEVEL)
 
 
 def unpack(packed: bytes) -> Any:  # noqa: ANN401 - any value of plain types
