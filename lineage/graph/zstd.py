@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compression of many small values: with contexts that are kept, as making one takes longer than to use it.
 
-Large values, of which there are few, have a context of their own: those that are kept would stay as large.
+Segments of the log and copies of the checkpoint, which are few and large, have contexts of their own: one that is kept
+stays as large as its largest value needs.
 """
 
 from threading import local

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m lineage.past LOG NANOSECONDS`: write the graph of a log as of a time, or an answer about one node.
 
+It is JSON, compressed (`lineage.store.packed_answer`).
+
 `python -m lineage.past --wait LOG` imports all that it needs, and then reads its other arguments from standard input, a
 line with a JSON array. It ends without an answer if there is none.
-
-It is JSON, compressed (`lineage.store.packed_answer`).
 
 `LOG` is a file, or the URL of a Postgres database, whose password is in the environment. `--state` is the state file of
 the service, which has past states and an index of the history: with it, few events are read. `--question` is a JSON

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service and the process of a query about the past agree on.
+"""Arguments and exit codes between the service and the process of a query about the past.
 
 Apart from `as_of_queries`, whose event loop the process would import for nothing.
 """

@@ -84,7 +84,7 @@ class Segments:
             segments = next_segments(found)
         if not segments:
             return 0
-        packed = [(rows[0][0], rows[-1][0], packed_segment(rows)) for rows in segments]
+        packed = [packed_segment(rows) for rows in segments]
         with self._database.transaction(making_room=True) as connection:
             # Events that were compacted meanwhile stay in the segment, which retention drops later.
             connection.execute("DELETE FROM bodies WHERE seq BETWEEN ? AND ?", (packed[0][0], packed[-1][1]))
@@ -133,10 +133,11 @@ def next_segments(oldest: Iterable[tuple[int, bytes]]) -> list[list[tuple[int, b
     return segments
 
 
-def packed_segment(rows: list[tuple[int, bytes]]) -> bytes:
-    """Return the content of a segment of events, given by number and body."""
+def packed_segment(rows: list[tuple[int, bytes]]) -> SegmentRow:
+    """Return a segment of events, given by number and body."""
     segment = {seq: _readable_or_stored(body) for seq, body in rows}
-    return zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(segment))
+    content = zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(segment))
+    return rows[0][0], rows[-1][0], content
 
 
 def _readable_or_stored(body: bytes) -> bytes:

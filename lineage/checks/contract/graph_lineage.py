@@ -63,7 +63,7 @@ def read_graph(export: Mapping[str, Any], namespace: str) -> GraphLineage:
         _dataset_of_row(dataset): {column["name"]: column.get("type") or "" for column in dataset["fields"]}
         for dataset in export["datasets"]
     }
-    # Exports of earlier versions do not tell them apart.
+    # Exports of earlier versions lack the key.
     of_readers = (_dataset_of_row(dataset) for dataset in export["datasets"] if dataset.get("fieldsOfReaders"))
     return GraphLineage(jobs, fields, frozenset(of_readers))
 

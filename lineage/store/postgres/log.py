@@ -171,7 +171,7 @@ class PostgresLog(LogReads):
         found = segments.next_segments(self._reader.rows(sql.OLDEST_BODIES, (segments.events_per_seal(),)))
         if not found:
             return 0
-        packed = [(rows[0][0], rows[-1][0], segments.packed_segment(rows)) for rows in found]
+        packed = [segments.packed_segment(rows) for rows in found]
         with self.lease.writing() as connection, connection.cursor() as cursor:
             # Events that were compacted meanwhile stay in the segment, which retention drops later.
             cursor.execute(sql.DELETE_BODIES_BETWEEN, (packed[0][0], packed[-1][1]))
