@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, test } from "vitest";
 import { provisionalState, unconfirmedStates } from "../src/state/liveEvents";
+import { ResourceRequests } from "../src/state/resourceRequests";
 import { Throttle } from "../src/state/throttle";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { fitToView, alignPoint, MAX_SCALE, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
@@ -61,6 +62,59 @@ test("a throttle runs at once, combines triggers during a run, and pauses in pro
   await throttle.trigger();
   expect(reads).toBe(2);
   expect(waits).toEqual([4000, 4000]);
+});
+
+describe("requests of a resource", () => {
+  function recorded() {
+    const waiting: { readonly path: string; readonly respond: (text: string) => Promise<void> }[] = [];
+    const settled: string[] = [];
+    const requests = new ResourceRequests<string>(
+      (path) =>
+        new Promise((resolve, reject) =>
+          waiting.push({
+            path,
+            respond: async (text) => {
+              if (text.startsWith("error")) reject(new Error(text));
+              else resolve(text);
+              await new Promise((done) => setTimeout(done, 0));
+            },
+          }),
+        ),
+      (path, outcome) => settled.push(`${path} ${"value" in outcome ? outcome.value : outcome.error.message}`),
+    );
+    return { waiting, settled, requests };
+  }
+
+  test("show a response that takes longer than the time between two refreshes, and refresh once after it", async () => {
+    const { waiting, settled, requests } = recorded();
+    for (let at = 0; at < 4; at++) requests.request("/lab");
+    expect(waiting).toHaveLength(1);
+    await waiting[0].respond("first");
+    expect(settled).toEqual(["/lab first"]);
+    expect(waiting).toHaveLength(2);
+    await waiting[1].respond("error second");
+    expect(settled).toEqual(["/lab first", "/lab error second"]);
+    expect(waiting).toHaveLength(2);
+    requests.request("/lab");
+    expect(waiting).toHaveLength(3);
+  });
+
+  test("ignore responses for a path that is not asked for any more", async () => {
+    const { waiting, settled, requests } = recorded();
+    requests.request("/a");
+    requests.request("/b");
+    requests.request("/a");
+    expect(waiting.map(({ path }) => path)).toEqual(["/a", "/b", "/a"]);
+    await waiting[0].respond("old");
+    await waiting[1].respond("other");
+    await waiting[2].respond("new");
+    expect(settled).toEqual(["/a new"]);
+    requests.request("/a");
+    requests.request(null);
+    await waiting[3].respond("closed");
+    expect(settled).toEqual(["/a new"]);
+    expect(waiting).toHaveLength(4);
+  });
 });
 
 describe("viewport", () => {

@@ -321,6 +321,26 @@ def test_the_lab_view_shows_services_contract_and_alerts(visit, contract):
     assert "down" in visit.page.get_by_role("row").filter(has_text="Offline service").inner_text()
 
 
+def test_what_answers_slower_than_the_view_refreshes_is_shown(visit):
+    slow_fetch = """
+        const original = window.fetch;
+        window.fetch = async (path, ...rest) => {
+            if (String(path) === "/api/v1/lab") await new Promise((done) => setTimeout(done, 5000));
+            return original(path, ...rest);
+        };
+    """
+    visit.page.add_init_script(slow_fetch)
+    visit.open(view="lab")
+    visit.page.get_by_text("Offline service does not respond").wait_for()
+
+
+def test_a_failed_request_for_the_runs_of_a_job_is_shown(visit):
+    error = {"error": {"message": "the runs cannot be read"}}
+    visit.page.route("**/runs?*", lambda route: route.fulfill(status=500, json=error))
+    visit.open(node=ETL)
+    visit.page.get_by_label("Details").get_by_text("the runs cannot be read").wait_for()
+
+
 def test_arrow_keys_follow_edges_and_enter_opens_details(visit):
     visit.open()
     visit.card(ETL).focus()
@@ -570,6 +590,16 @@ def test_no_alert_is_not_said_before_the_graph_has_arrived(browser, shop):
         for request in held:
             request.continue_()
         alerts.get_by_label("Services that do not respond").wait_for()
+
+
+def test_no_alert_is_not_said_of_what_could_not_be_read(browser, empty):
+    with visiting(browser, empty.url) as visit:
+        error = {"error": {"message": "the schemas cannot be read"}}
+        visit.page.route("**/api/v1/schema-breaks", lambda route: route.fulfill(status=500, json=error))
+        visit.open(view="lab")
+        alerts = visit.page.get_by_role("heading", name="Alerts", exact=True).locator("..")
+        alerts.get_by_text("Not all alerts are known: the schemas cannot be read").wait_for()
+        assert "No alerts" not in alerts.inner_text()
 
 
 def test_alerts_can_be_acknowledged_and_muted(large):

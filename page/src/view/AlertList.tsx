@@ -20,31 +20,39 @@ import { acknowledge, acknowledged, muted, toggleMuted } from "../state/bookmark
 import { currentState, focusOn, graph, inactive, nodeIndexById, provisionalStates, status } from "../state/store";
 import { Link } from "./components";
 import { formatAge } from "./format";
+import type { Resource } from "./useResource";
 
 /** Alerts of one kind that are listed without being expanded. */
 const MAX_LISTED = 5;
 
 /** Current problems, grouped by kind. Acknowledged and muted ones are counted below. */
 export function AlertList(props: {
-  readonly lab: LabResponse | null;
-  readonly stats: StatsResponse | null;
-  readonly contract: ContractReport | null;
-  readonly schemas: SchemaBreaksResponse | null;
+  readonly lab: Resource<LabResponse>;
+  readonly stats: Resource<StatsResponse>;
+  /** Status 404 if the lab has no contract. */
+  readonly contract: Resource<ContractReport>;
+  readonly schemas: Resource<SchemaBreaksResponse>;
 }) {
   const { lab, stats, contract } = props;
   const jobs = useMemo(() => jobAlerts(graph.value, inactive.value, currentState), [graph.value, provisionalStates.value]);
   const schemas = useMemo(
-    () => schemaAlerts(graph.value, inactive.value, currentState, props.schemas),
-    [graph.value, provisionalStates.value, props.schemas],
+    () => schemaAlerts(graph.value, inactive.value, currentState, props.schemas.value),
+    [graph.value, provisionalStates.value, props.schemas.value],
   );
-  const all = alerts({ nodes: [...jobs, ...schemas], lab, stats, contract });
+  const all = alerts({ nodes: [...jobs, ...schemas], lab: lab.value, stats: stats.value, contract: contract.value });
   const shown = all.filter((alert) => !muted.value.has(alert.subject) && !acknowledged.value.has(alertKey(alert)));
   const mutedSubjects = [...muted.value];
   // Without the graph there would be no alerts of jobs, which is not the same as none.
   if (status.value === "loading") return <p class="faint">Loading graph …</p>;
+  const required = [lab, stats, props.schemas, ...(contract.status === 404 ? [] : [contract])];
+  const missing = required.filter(({ value }) => value === null);
+  const error = missing.find((resource) => resource.error !== null)?.error ?? null;
   return (
     <>
-      {shown.length === 0 ? (
+      {error !== null && <p class="error">Not all alerts are known: {displayText(error)}</p>}
+      {shown.length === 0 && missing.length > 0 ? (
+        error === null && <p class="faint">Loading …</p>
+      ) : shown.length === 0 ? (
         <p class="ok">
           {all.length === 0
             ? "No alerts: no failed or stale jobs, all services respond, all events are in the graph."

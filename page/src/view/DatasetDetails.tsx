@@ -9,7 +9,7 @@ import { displayText } from "../model/names";
 import { type SchemaChange, schemaChanges } from "../model/schemaChanges";
 import { graph, graphWorker, nodeIndexById, suspects } from "../state/store";
 import { formatAge, formatBytes, formatTime, formatNumber } from "./format";
-import { Icon, Link, NodeLink, Section, Table } from "./components";
+import { Icon, Link, NodeLink, Section, Table, Unavailable } from "./components";
 import { useResource } from "./useResource";
 
 interface DatasetResponse extends QualifiedName {
@@ -53,8 +53,7 @@ export function DatasetDetails({ node }: { readonly node: GraphNode }) {
   const dataset = useResource<DatasetResponse>(path, graph.value);
   const versions = useResource<VersionsResponse>(`${path}/versions?limit=${MAX_VERSIONS}`, graph.value);
   const activity = useResource<ActivityResponse>(`${path}/activity?limit=20`, graph.value);
-  if (dataset.error) return <p class="error">{dataset.error}</p>;
-  if (!dataset.value) return <p class="faint">Loading …</p>;
+  if (!dataset.value) return <Unavailable error={dataset.error} />;
   const cause = suspects.value.get(node.id);
   return (
     <>
@@ -63,10 +62,10 @@ export function DatasetDetails({ node }: { readonly node: GraphNode }) {
         <Columns node={node} fields={dataset.value.fields} />
       </Section>
       <Section title="Recent writes">
-        <Writes found={activity.value} />
+        {activity.value ? <Writes found={activity.value} /> : <Unavailable error={activity.error} />}
       </Section>
       <Section title={`Versions (${versions.value?.totalCount ?? "…"})`}>
-        <Versions found={versions.value} />
+        {versions.value ? <Versions found={versions.value} /> : <Unavailable error={versions.error} />}
       </Section>
       {activity.value && activity.value.quality.length > 0 && (
         <Section title="Data quality">
@@ -165,8 +164,7 @@ function Column(props: {
   );
 }
 
-function Writes({ found }: { readonly found: ActivityResponse | null }) {
-  if (!found) return <p class="faint">Loading …</p>;
+function Writes({ found }: { readonly found: ActivityResponse }) {
   if (found.writes.length === 0) return <p class="faint">No recent event reports rows written to this dataset.</p>;
   const rows = found.writes.map((write) => ({
     key: `${write.run}${write.eventTime}`,
@@ -185,8 +183,7 @@ function Writes({ found }: { readonly found: ActivityResponse | null }) {
   );
 }
 
-function Versions({ found }: { readonly found: VersionsResponse | null }) {
-  if (!found) return <p class="faint">Loading …</p>;
+function Versions({ found }: { readonly found: VersionsResponse }) {
   if (found.versions.length === 0) return <p class="faint">No version recorded.</p>;
   return (
     <ol class="versions">

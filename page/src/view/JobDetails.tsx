@@ -7,7 +7,7 @@ import { displayText } from "../model/names";
 import type { Run } from "../model/runs";
 import { graph, nodeIndexById } from "../state/store";
 import { formatAge, formatDuration, formatTime } from "./format";
-import { ExternalLink, NodeLink, RunStateBadge, Section } from "./components";
+import { ExternalLink, NodeLink, RunStateBadge, Section, Unavailable } from "./components";
 import { useResource } from "./useResource";
 import { RunDetails } from "./RunDetails";
 
@@ -35,8 +35,7 @@ export function JobDetails({ node }: { readonly node: GraphNode }) {
     graph.value,
   );
   const [chosen, choose] = useState("");
-  if (job.error) return <p class="error">{job.error}</p>;
-  if (!job.value || !runs.value) return <p class="faint">Loading …</p>;
+  if (!job.value || !runs.value) return <Unavailable error={job.error ?? runs.error} />;
   const run = runs.value.runs.find(({ id }) => id === chosen) ?? runs.value.runs[0];
   return (
     <>

@@ -7,7 +7,7 @@ import { displayText } from "../model/names";
 import { graph, connection } from "../state/store";
 import { formatDuration, formatNumber } from "./format";
 import { AlertList } from "./AlertList";
-import { ExternalLink, Notice, Table } from "./components";
+import { ExternalLink, Notice, Table, Unavailable } from "./components";
 import { useResource } from "./useResource";
 
 const REFRESH_MS = 3_000;
@@ -27,7 +27,7 @@ export function LabView() {
   return (
     <div class="lab">
       <Card title="Alerts">
-        <AlertList lab={lab.value} stats={stats.value} contract={contract.value} schemas={schemas.value} />
+        <AlertList lab={lab} stats={stats} contract={contract} schemas={schemas} />
       </Card>
       <Card title="Lineage contract">
         <Contract found={contract.value} error={contract.error} />
@@ -39,10 +39,10 @@ export function LabView() {
         <Chart series={flow.value && lagSeries(flow.value)} error={flow.error} format={(value) => formatDuration(value * 1000)} />
       </Card>
       <Card title="Services" wide>
-        <Services found={lab.value} error={lab.error} />
+        {lab.value ? <Services found={lab.value} /> : <Unavailable error={lab.error} />}
       </Card>
       <Card title="Lineage service" wide>
-        <Counts found={stats.value} />
+        {stats.value ? <Counts found={stats.value} /> : <Unavailable error={stats.error} />}
       </Card>
     </div>
   );
@@ -57,9 +57,7 @@ function Card(props: { readonly title: string; readonly wide?: boolean; readonly
   );
 }
 
-function Services({ found, error }: { readonly found: LabResponse | null; readonly error: string | null }) {
-  if (error) return <p class="error">{error}</p>;
-  if (!found) return <p class="faint">Loading …</p>;
+function Services({ found }: { readonly found: LabResponse }) {
   if (found.services.length === 0) return <Notice title="The lineage service runs outside a lab" />;
   const rows = found.services.map((service) => ({
     key: service.name,
@@ -126,8 +124,7 @@ function Findings({ found }: { readonly found: ContractReport["findings"] }) {
   );
 }
 
-function Counts({ found }: { readonly found: StatsResponse | null }) {
-  if (!found) return <p class="faint">Loading …</p>;
+function Counts({ found }: { readonly found: StatsResponse }) {
   const dead = Object.values(found.deadLetters).reduce((sum, count) => sum + count, 0);
   const refused = Object.values(found.refused).reduce((sum, count) => sum + count, 0);
   const rows: [string, number][] = [
@@ -163,8 +160,7 @@ function Chart(props: {
   readonly error: string | null;
   readonly format: (value: number) => string;
 }) {
-  if (props.error) return <p class="error">{props.error}</p>;
-  if (!props.series) return <p class="faint">Loading …</p>;
+  if (!props.series) return <Unavailable error={props.error} />;
   const { values, max, last, minutes } = props.series;
   const step = WIDTH / values.length;
   const bars = values.map((value, at) => {

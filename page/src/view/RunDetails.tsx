@@ -4,7 +4,7 @@ import { displayLines, displayText } from "../model/names";
 import type { Run } from "../model/runs";
 import { type DatasetStatistics, type RunEvent, datasetStatistics } from "../model/runStatistics";
 import { formatBytes, formatTime, formatNumber } from "./format";
-import { Table } from "./components";
+import { Table, Unavailable } from "./components";
 import { useResource } from "./useResource";
 
 const MAX_EVENTS = 50;
@@ -49,7 +49,7 @@ export function RunDetails({ run }: { readonly run: Run }) {
           }))}
         />
       )}
-      <Events found={found.value} />
+      {found.value ? <Events found={found.value} /> : <Unavailable error={found.error} />}
     </div>
   );
 }
@@ -69,10 +69,9 @@ function nullsText({ nulls, rows }: DatasetStatistics): string {
 function Events({
   found,
 }: {
-  readonly found: { readonly events: readonly RunEvent[]; readonly totalCount: number } | null;
+  readonly found: { readonly events: readonly RunEvent[]; readonly totalCount: number };
 }) {
   const [open, setOpen] = useState(-1);
-  if (!found) return <p class="faint">Loading events …</p>;
   const more =
     found.totalCount > found.events.length ? `, the latest ${found.events.length} of ${found.totalCount}` : "";
   return (

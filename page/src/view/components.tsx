@@ -82,6 +82,11 @@ export function NodeLink({
   );
 }
 
+/** What stands in place of a value that was fetched in vain, or has not arrived yet. */
+export function Unavailable({ error }: { readonly error: string | null }) {
+  return error === null ? <p class="faint">Loading …</p> : <p class="error">{displayText(error)}</p>;
+}
+
 /** A message in place of an empty view. */
 export function Notice({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
   return (
