@@ -20,6 +20,11 @@ KEY_NAME = "lineage-key"
 """Name of the page's key in the session storage of a tab, as in page/src/state/storedKey.ts."""
 
 NARROW = {"width": 390, "height": 844}
+MAX_TEXT = 4_000
+"""Characters of a page's text in the report of a failed test."""
+
+VISITS: list["Visit"] = []
+"""The open visits, for the report of a failed test."""
 
 
 @contextmanager
@@ -47,6 +52,17 @@ class Visit:
     page: object
     url: str
     problems: list[str] = field(default_factory=list)
+    unanswered: set = field(default_factory=set)
+    rejected: list[str] = field(default_factory=list)
+
+    def description(self) -> str:
+        """URL, unanswered and rejected requests, and text of the page."""
+        try:
+            text = self.page.locator("body").inner_text(timeout=5_000)[:MAX_TEXT]
+        except Exception as error:
+            text = f"the page cannot be read: {error}"
+        unanswered = sorted(request.url for request in self.unanswered)
+        return f"{self.page.url}\nunanswered: {unanswered}\nrejected: {self.rejected}\n{text}"
 
     def open(self, **route: str) -> None:
         """Open a view and wait until it shows content or a notice."""
@@ -84,12 +100,22 @@ def visiting(browser, url: str, size=WIDE, dark: bool = False, key: str = "") ->
     visit = Visit(page, url)
     page.on("pageerror", lambda error: visit.problems.append(f"error: {error}"))
     page.on("dialog", lambda dialog: (visit.problems.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("request", lambda request: _check_request(request.url, url, visit))
+    page.on("request", lambda request: (_check_request(request.url, url, visit), visit.unanswered.add(request)))
+    page.on("requestfinished", lambda request: visit.unanswered.discard(request))
+    page.on("requestfailed", lambda request: (visit.unanswered.discard(request), visit.rejected.append(request.url)))
+    page.on("response", lambda response: _note_rejection(response, visit))
+    VISITS.append(visit)
     try:
         yield visit
     finally:
+        VISITS.remove(visit)
         context.close()
     assert visit.problems == [], visit.problems
+
+
+def _note_rejection(response, visit: Visit) -> None:
+    if response.status >= 400:
+        visit.rejected.append(f"{response.status} {response.url}")
 
 
 def _check_request(requested: str, url: str, visit: Visit) -> None:

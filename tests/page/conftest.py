@@ -16,10 +16,19 @@ from infra.toolchain.artifacts import PAGE_PROJECT
 from infra.toolchain.page import NAME, SITE, SOURCES
 from lineage.checks.contract import load
 from tests.bench.service_process import running_service
-from tests.page.browser import chromium, visiting
+from tests.page.browser import VISITS, chromium, visiting
 from tests.page.contract_events import contract_events
 
 PROJECT_FILES = (*SOURCES, "test")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Add what the open pages show to the report of a failed test."""
+    report = yield
+    if report.when == "call" and report.failed:
+        report.sections.extend(("page", visit.description()) for visit in VISITS)
+    return report
 
 
 @pytest.fixture(scope="session")
