@@ -82,7 +82,7 @@ export function NodeLink({
   );
 }
 
-/** What stands in place of a value that was fetched in vain, or has not arrived yet. */
+/** Stands in place of a value: the error of its request, or a note that it is loading. */
 export function Unavailable({ error }: { readonly error: string | null }) {
   return error === null ? <p class="faint">Loading …</p> : <p class="error">{displayText(error)}</p>;
 }
