@@ -13,6 +13,7 @@ from lineage.graph.dataset_statements import (
     PackedColumns,
     StatementArchive,
     columns_digest,
+    schema_digest,
 )
 from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets, merge_roles
 from lineage.graph.mergeable import Span, effective_facet
@@ -26,6 +27,7 @@ from lineage.graph.name_statements import (
     lifecycle_change,
     written_after,
 )
+from lineage.graph.packed_json import is_tombstone
 
 
 class DatasetVersion(NamedTuple):
@@ -143,6 +145,11 @@ class DatasetRecord:
         fields: list[JsonObject] = (self.facet("schema") or {}).get("fields") or []
         return fields
 
+    def columns_digest(self) -> bytes:
+        """Return the digest of the schema's columns, as a version has it (`DatasetVersion.has_columns`)."""
+        register = self.facets.register("schema") or self.read_facets.register("schema")
+        return (register and schema_digest(register.stored)) or _NO_COLUMNS
+
     @property
     def has_columns_of_readers(self) -> bool:
         """Return whether only readers state the columns, which may be some of them, or parts of a record."""
@@ -196,8 +203,8 @@ class DatasetRecord:
         """Return the columns of the schema facet; those of the last one if it is the same object."""
         schema = facets.get("schema")
         if self._last_columns is None or self._last_columns[0] is not schema:
-            fields = (effective_facet(facets, "schema") or {}).get("fields")
-            self._last_columns = schema, None if fields is None else self.statements.packed(fields)
+            stated = None if schema is None or is_tombstone(schema) else schema
+            self._last_columns = schema, None if stated is None else self.statements.packed(stated)
         return self._last_columns[1]
 
 

@@ -80,12 +80,10 @@ class DescriptiveFacets(Facets):
         """Return the names of all current facets."""
         return [*super().names(), *(name for name in self._by_producer if self.register(name) is not None)]
 
-    def share(self, facets: JsonObject) -> JsonObject:
-        """Return `facets` with every value that equals the current one replaced by that object."""
-        shared = Facets.share(self, facets)
-        if not self._by_producer:
-            return shared
-        return {name: self._shared_described(name, value) for name, value in shared.items()}
+    def shared(self, name: str, value: StoredJson) -> StoredJson:
+        """Return one facet as `share` does."""
+        found = super().shared(name, value)
+        return self._shared_described(name, found) if self._by_producer else found
 
     def register(self, name: str) -> Register | None:
         """Return the register of one facet, merged if several producers state it; None if unknown or deleted."""

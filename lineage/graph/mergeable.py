@@ -8,7 +8,7 @@ from typing import NamedTuple
 from lineage.events.event import Order
 from lineage.events.ids import JsonObject
 from lineage.events.strict_json import canonical_json
-from lineage.graph.packed_json import PackedJson, StoredJson, digest_of, packed_facet, plain_facet
+from lineage.graph.packed_json import PackedJson, StoredJson, digest_of, is_tombstone, packed_facet, plain_facet
 
 
 class Register(NamedTuple):
@@ -25,7 +25,7 @@ class Register(NamedTuple):
     @property
     def is_deleted(self) -> bool:
         """Return whether the value is a tombstone."""
-        return not isinstance(self.stored, PackedJson) and self.stored.get("_deleted") is True
+        return is_tombstone(self.stored)
 
     def yields_to(self, order: Order, value: StoredJson) -> bool:
         """Return whether the value of another event replaces this one.
@@ -63,13 +63,12 @@ class Facets:
 
         Runs repeat the same facets; sharing them saves memory.
         """
-        registers = self._registers
-        return {
-            name: packed_facet(name, value)
-            if (known := registers.get(name)) is None
-            else self._shared_value(name, value, known)
-            for name, value in facets.items()
-        }
+        return {name: self.shared(name, value) for name, value in facets.items()}
+
+    def shared(self, name: str, value: StoredJson) -> StoredJson:
+        """Return one facet as `share` does."""
+        known = self._registers.get(name)
+        return packed_facet(name, value) if known is None else self._shared_value(name, value, known)
 
     def _shared_value(self, key: str, value: StoredJson, known: Register) -> StoredJson:
         """Return `known` for a value that equals it; `key` is unique to the register."""

@@ -52,9 +52,14 @@ StoredJson: TypeAlias = JsonObject | PackedJson
 
 def packed_facet(name: str, value: StoredJson) -> StoredJson:
     """Return the stored form of a facet. Tombstones are not packed, as every read checks for them."""
-    if name not in PACKED_FACETS or isinstance(value, PackedJson) or value.get("_deleted") is True:
+    if name not in PACKED_FACETS or isinstance(value, PackedJson) or is_tombstone(value):
         return value
     return PackedJson(value)
+
+
+def is_tombstone(value: StoredJson) -> bool:
+    """Return whether a stored facet says that the facet was deleted."""
+    return not isinstance(value, PackedJson) and value.get("_deleted") is True
 
 
 def plain_facet(value: StoredJson) -> JsonObject:

@@ -8,7 +8,7 @@ from lineage.events.ids import DatasetId, JsonObject, RunId, identity_json
 from lineage.events.schema_fields import column_types
 from lineage.events.timestamps import format_time
 from lineage.graph.dataset_record import DatasetRecord
-from lineage.graph.dataset_statements import PackedColumns, columns_digest
+from lineage.graph.dataset_statements import PackedColumns
 from lineage.graph.records import LineageRecords
 from lineage.graph.records_by_name import READS_PER_PART
 
@@ -45,7 +45,7 @@ def schema_break(record: DatasetRecord) -> SchemaBreak | None:
         for found in record.statements.all()
         if not found.read and found.run and found.columns
     ]
-    if not written or written[-1].columns.digest != columns_digest(record.fields()):
+    if not written or written[-1].columns.digest != record.columns_digest():
         return None
     last, first = _last_change([found for found in written if found.run.job == written[-1].run.job])
     if last is None:
@@ -103,7 +103,7 @@ class SchemaBreaks:
             self.found.pop(name, None)
             return
         # Former statements may lie in the archive: they are read once per change of the columns, not per commit.
-        seen = columns_digest(record.fields()), record.statements.revision
+        seen = record.columns_digest(), record.statements.revision
         if self._seen.get(name) == seen:
             return
         self._seen[name] = seen

@@ -5,7 +5,8 @@ import tracemalloc
 
 import pytest
 
-from lineage.graph.dataset_statements import PackedColumns
+from lineage.graph.dataset_statements import PackedColumns, columns_digest, schema_digest
+from lineage.graph.memo import Memo
 from lineage.graph.packed_json import PackedJson, digest_of, packed_facet
 
 FIELDS = [
@@ -46,5 +47,27 @@ def test_packed_values_take_little_memory():
 
 def test_equal_columns_are_one_object():
     first = PackedColumns.of(FIELDS)
-    assert PackedColumns.of([dict(reversed(field.items())) for field in FIELDS], [first]) is first
-    assert PackedColumns.of(FIELDS[1:], [first]) is not first
+    assert PackedColumns.of_schema({"fields": [dict(reversed(field.items())) for field in FIELDS]}, [first]) is first
+    assert PackedColumns.of_schema({"fields": FIELDS[1:]}, [first]) is not first
+
+
+@pytest.mark.parametrize("fields", [FIELDS, [], [{"name": "a"}]], ids=["many", "none", "one"])
+def test_the_digest_of_a_schema_is_that_of_its_columns(fields):
+    facet = {"_producer": "https://example.org", "fields": fields}
+    packed = PackedJson(facet)
+    digests = {schema_digest(facet), schema_digest(packed), schema_digest(packed), columns_digest(fields)}
+    assert digests == {PackedColumns.of(fields).digest}
+
+
+def test_a_schema_without_columns_has_no_digest():
+    facet = {"_producer": "https://example.org"}
+    assert schema_digest(facet) is schema_digest(PackedJson(facet)) is None
+    assert PackedColumns.of_schema(facet) is None
+
+
+def test_a_memo_makes_a_result_once_and_forgets_the_first():
+    made = []
+    memo: Memo[int, int] = Memo(2)
+    results = [memo.get(key, lambda key=key: made.append(key) or key * 10) for key in (1, 2, 1, 3, 2, 1)]
+    assert results == [10, 20, 10, 30, 20, 10]
+    assert made == [1, 2, 3, 1]
