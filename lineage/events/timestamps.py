@@ -10,6 +10,7 @@ from functools import lru_cache
 
 _PATTERN = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}:\d{2})(?:[.,](\d+))?([Zz]|[+-]\d{2}:?\d{2})?", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_NAIVE_EPOCH = _EPOCH.replace(tzinfo=None)
 _SECOND = 10**9
 _MAX = 2**63 - 1
 
@@ -43,5 +44,4 @@ def parse_time(text: str) -> int:
 
 def format_time(nanos: int) -> str:
     """Format a time as RFC 3339 in UTC with microseconds, as Marquez does."""
-    moment = _EPOCH + timedelta(microseconds=nanos // 1000)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
+    return (_NAIVE_EPOCH + timedelta(microseconds=nanos // 1000)).isoformat(timespec="microseconds") + "Z"

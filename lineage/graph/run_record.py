@@ -16,6 +16,10 @@ TERMINAL_RANK = {"COMPLETE": 1, "ABORT": 2, "FAIL": 3}
 """Precedence of terminal events of one run: Spark sends COMPLETE after FAIL."""
 
 
+_DIRECTIONS = tuple(Direction)
+"""Iterating over the enumeration takes longer."""
+
+
 class EventParts(NamedTuple):
     """Facets and datasets of an event; values are shared with equal known ones."""
 
@@ -116,8 +120,8 @@ class RunRecord:
         if before is not None and not self.replaced and len(before.edges) == size:
             edges, dropped = before.edges, before.dropped
         else:
-            edges = frozenset((side, dataset) for side in Direction for dataset in self.uses(side))
-            every = frozenset((side, dataset) for side in Direction for dataset in self.named(side))
+            edges = frozenset((side, dataset) for side in _DIRECTIONS for dataset in self.uses(side))
+            every = frozenset((side, dataset) for side in _DIRECTIONS for dataset in self.named(side))
             dropped = every - edges
         streaming = states_streaming(self.job_facets.get("jobType"))
         is_open = self.terminal is None and streaming is not False

@@ -5,7 +5,7 @@ A record holds minima, maxima and last-writer-wins registers with their orders. 
 merged with the remaining events, equals the record of all events: graph, run states and times are unchanged.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -99,12 +99,14 @@ def _in_json(snapshot: Snapshot) -> Snapshot:
 
 
 def plain_json(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """Return JSON in which packed objects and columns are plain."""
+    """Return JSON in which packed objects and columns are plain, and hashes are hexadecimal."""
     match value:
         case PackedJson():
             return value.value
         case PackedColumns():
             return value.fields
+        case bytes():
+            return value.hex()
         case dict():
             return {key: plain_json(part) for key, part in value.items()}
         case list() | tuple():
@@ -167,13 +169,12 @@ def restore(lineage: LineageRecords, snapshots: Iterable[Snapshot], settled: boo
                 lineage.restore_run(decode_run(lineage, run, content), starts, settled)
 
 
-def run_position(run: Snapshot) -> tuple[int, str]:
+def run_position(run: Snapshot) -> Order:
     """Return the position of a run among those of its job, as a sort key; runs are restored in this order.
 
     In another order the history of the job would need its archived runs.
     """
-    time, digest = min(run.content["starts"], default=run.content["span"][0])
-    return time, digest
+    return min(map(_decode_order, run.content["starts"]), default=_decode_order(run.content["span"][0]))
 
 
 def run_key(run: RunId) -> Key:
@@ -394,14 +395,14 @@ def _decode_facets(content: JsonObject, owner: Facets | None = None) -> Facets:
 def _decode_registers(content: JsonObject, owner: Facets | None = None) -> dict[str, Register]:
     registers = {}
     for name, (time, digest, value) in content.items():
-        shared = owner.share({name: value})[name] if owner else packed_facet(name, value)
-        registers[name] = Register(Order(time, bytes.fromhex(digest)), shared)
+        shared = owner.shared(name, value) if owner else packed_facet(name, value)
+        registers[name] = Register(_decode_order((time, digest)), shared)
     return registers
 
 
 def _encode_described(facets: DescriptiveFacets) -> list[list[object]]:
-    rows = [[name, *_encode_order(register.order), register.value] for name, register in facets.described()]
-    return sorted(rows, key=canonical_json)
+    found = sorted(facets.described(), key=lambda pair: (pair[0], pair[1].order, canonical_json(pair[1].value)))
+    return [[name, *_encode_order(register.order), register.value] for name, register in found]
 
 
 def _decode_described(content: JsonObject, described: list[list[Any]] | None) -> DescriptiveFacets:
@@ -421,11 +422,10 @@ def _decode_span(content: list[list[object]]) -> Span:
 
 
 def _encode_order(order: Order) -> list[object]:
-    return [order.time, order.hash.hex()]
+    return [order.time, order.hash]
 
 
-def _decode_order(content: list[object]) -> Order:
+def _decode_order(content: Sequence[Any]) -> Order:
+    """Decode an order; in JSON its hash is hexadecimal."""
     time, digest = content
-    assert isinstance(time, int)
-    assert isinstance(digest, str)
-    return Order(time, bytes.fromhex(digest))
+    return Order(time, digest if type(digest) is bytes else bytes.fromhex(digest))
