@@ -6,6 +6,7 @@ applied to the graph: senders read their own writes.
 """
 
 import asyncio
+import hashlib
 import logging
 import sqlite3
 import time
@@ -35,6 +36,7 @@ from lineage.events.own_facets import EntryKind
 from lineage.events.refused_end import RefusedEnd, refused_end
 from lineage.forward import Forwarder
 from lineage.graph import Graph, LineageRecords, export_steps
+from lineage.graph.export_rows import ExportRows
 from lineage.graph.node_names import NodeNames
 from lineage.ingress import KafkaIngress
 from lineage.instance_role import InstanceRole
@@ -62,7 +64,7 @@ from lineage.store.as_of_queries import AsOfQueries
 from lineage.store.event_store import EventStore
 from lineage.store.horizons import Horizons
 from lineage.store.offsets import Offsets
-from lineage.store.packed_answer import PackedAnswer
+from lineage.store.packed_answer import PackedAnswer, PackedText
 from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.query_processes import QueryProcesses
 from lineage.store.rows import StoredEvent
@@ -76,9 +78,6 @@ _EVENTS_PER_STEP = 25
 
 _BYTES_PER_STEP = 256 * 1024
 """Bytes of events read between two yields to the event loop; a larger event is read in a thread."""
-
-_ROWS_PER_STEP = 2_000
-"""Rows of an export compared between two yields to the event loop."""
 
 _MAX_EXPORT_ATTEMPTS = 3
 """Attempts at an export that is restarted because an event arrived during it."""
@@ -547,22 +546,28 @@ class Service:
             self._state.state.close()
         self.log.close()
 
-    async def export(self) -> JsonObject:
-        """Return a consistent graph export (see `lineage.graph.export`), built cooperatively if no event arrives."""
+    async def export(self) -> PackedAnswer:
+        """Return a consistent graph export (see `lineage.graph.export`), built cooperatively."""
+        rows = await self._export_rows()
+        packing = PackedText(rows.size)
+        for block in rows.blocks():
+            packing.add(block)
+            await asyncio.sleep(0)
+        return packing.answer()
+
+    async def _export_rows(self) -> ExportRows:
+        """Return the rows of a consistent graph export."""
         for _ in range(_MAX_EXPORT_ATTEMPTS):
-            state, applied, export = self._state, self._state.applied, JsonObject()
-            for _ in export_steps(state.lineage, state.graph, export):
+            state, applied, rows = self._state, self._state.applied, ExportRows()
+            for _ in export_steps(state.lineage, state.graph, rows):
                 await asyncio.sleep(0)
                 if state.applied != applied:
                     break
             else:
-                return export
-        # Events arrive continuously: they wait for this export, and the event loop does not.
+                return rows
+        # Events arrive continuously: they wait for these rows, and the event loop does not.
         async with self._applying:
-            state, export = self._state, JsonObject()
-            for _ in export_steps(state.lineage, state.graph, export):
-                await asyncio.sleep(0)
-            return export
+            return await _rows_of(self._state)
 
     async def answer_as_of(self, at: int, answer: str, node: str, depth: int | None) -> PackedAnswer:
         """Return an answer about a node as of time `at` (ns); see `AsOfQueries.about_node`.
@@ -599,16 +604,7 @@ class Service:
 
     async def _equals_current_graph(self, other: Projection) -> bool:
         try:
-            exports = []
-            for state in (self._state, other):
-                export = JsonObject()
-                for _ in export_steps(state.lineage, state.graph, export):
-                    await asyncio.sleep(0)
-                exports.append(export)
-            equal = await _are_equal(*exports)
-            for rows in (rows for export in exports for rows in export.values() if isinstance(rows, list)):
-                await free_in_slices(rows)
-            return equal
+            return await _digest_of_export(self._state) == await _digest_of_export(other)
         except Exception:
             # Rebuilding repairs a graph that cannot be exported.
             logger.exception("the graph in use cannot be compared with the rebuilt one")
@@ -859,19 +855,18 @@ class Service:
             await asyncio.sleep(min(3600.0, max(1.0, shortest / 10)))
 
 
-async def _are_equal(one: JsonObject, other: JsonObject) -> bool:
-    """Compare two exports in slices."""
-    if one.keys() != other.keys():
-        return False
-    for key, rows in one.items():
-        if not isinstance(rows, list):
-            if rows != other[key]:
-                return False
-            continue
-        if len(rows) != len(other[key]):
-            return False
-        for start in range(0, len(rows), _ROWS_PER_STEP):
-            if rows[start : start + _ROWS_PER_STEP] != other[key][start : start + _ROWS_PER_STEP]:
-                return False
-            await asyncio.sleep(0)
-    return True
+async def _rows_of(state: Projection) -> ExportRows:
+    """Return the rows of the export of a state to which no event is applied meanwhile."""
+    rows = ExportRows()
+    for _ in export_steps(state.lineage, state.graph, rows):
+        await asyncio.sleep(0)
+    return rows
+
+
+async def _digest_of_export(state: Projection) -> bytes:
+    """Return the digest of the export of a state to which no event is applied meanwhile."""
+    digest = hashlib.sha256()
+    for block in (await _rows_of(state)).blocks():
+        digest.update(block)
+        await asyncio.sleep(0)
+    return digest.digest()

@@ -2,6 +2,7 @@
 """Alerts of a service, for its API and its webhooks."""
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Set
@@ -68,7 +69,8 @@ async def contract_report(service: Service, lab: Lab) -> Report | None:
     wanted = await read_contract(lab)
     if wanted is None:
         return None
-    report = await asyncio.to_thread(compare, wanted, await service.export(), lab.features)
+    found = await service.export()
+    report = await asyncio.to_thread(lambda: compare(wanted, json.loads(found.text), lab.features))
     now = time.time_ns()
     written = await last_writes(service, wanted, now)
     return report.with_findings(check_freshness(wanted, written, now / _SECOND, lab.features))

@@ -14,18 +14,13 @@ from lineage.api.errors import ApiError
 from lineage.api.past import past_answer, past_graph
 from lineage.api.responses import packed_response
 from lineage.api.schemas.graph import GraphDifference, GraphExport
-from lineage.api.time_slices import in_slices
 from lineage.change_feed import Message, TooManyListeners
 from lineage.checks.diff import diff_graphs
-from lineage.events import JsonObject, canonical_json
-from lineage.retired_records import free_in_slices
+from lineage.events import canonical_json
 from lineage.service import Service
 from lineage.store.packed_answer import PackedAnswer
 
 router = APIRouter(prefix="/api/v1")
-
-_ROWS_PER_SLICE = 1_000
-"""Rows encoded between two yields to the event loop."""
 
 HEARTBEAT = 15.0
 """Seconds without a message after which a comment line is sent; proxies close idle connections."""
@@ -43,7 +38,7 @@ async def graph(
     `asOf` limits it to events up to that time; 410 if retention has compacted later events.
     """
     if at is None and node is None:
-        return Response(await _encoded(await service.export()), media_type="application/json")
+        return packed_response(await service.export())
     return packed_response(await _past_graph(service, "asOf", at, node, depth))
 
 
@@ -85,9 +80,8 @@ def _diff_json(before: bytes, after: bytes) -> bytes:
 
 
 async def _graph_json(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> bytes:
-    if at is None and node is None:
-        return await _encoded(await service.export())
-    found = await _past_graph(service, parameter, at, node, depth)
+    whole = at is None and node is None
+    found = await service.export() if whole else await _past_graph(service, parameter, at, node, depth)
     return await asyncio.to_thread(lambda: found.text)
 
 
@@ -97,20 +91,6 @@ async def _past_graph(service: Service, parameter: str, at: str | None, node: st
         return await past_answer(service, "graph", node, depth, at, parameter)
     assert at is not None, "the whole present graph needs no query of the past"
     return await past_graph(service, parameter, at)
-
-
-async def _encoded(export: JsonObject) -> bytes:
-    """Return the canonical JSON of an export, encoded in slices. The export is empty afterwards."""
-    parts = []
-    for key, value in sorted(export.items()):
-        if isinstance(value, list):
-            rows = [canonical_json(part)[1:-1] async for part in in_slices(value, _ROWS_PER_SLICE) if part]
-            encoded = b"[%b]" % b",".join(rows)
-            await free_in_slices(value)
-        else:
-            encoded = canonical_json(value)
-        parts.append(b'"%b":%b' % (key.encode(), encoded))
-    return b"{%b}" % b",".join(parts)
 
 
 async def _server_sent_events(messages: AsyncIterator[Message | None]) -> AsyncIterator[bytes]:

@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph export as canonical JSON: the definition of graph equality in tests and in the contract check."""
 
-import heapq
 from collections.abc import Iterable, Iterator, Set
+
+import orjson
 
 from lineage.events.ids import DatasetId, JobId, JsonObject, identity_json
 from lineage.events.strict_json import canonical_json
 from lineage.graph.adjacency import Graph
 from lineage.graph.column_edges import ColumnEdge
 from lineage.graph.dataset_record import DatasetRecord
+from lineage.graph.export_rows import EXPORT_VERSION, KINDS, ExportRows
 from lineage.graph.job_dependencies import JobDependency
 from lineage.graph.job_lineage import JobLineage
+from lineage.graph.job_record import JobRecord
 from lineage.graph.records import LineageRecords
 from lineage.graph.run_state import SETTLED, run_outcome
-
-EXPORT_VERSION = 1
-
-_ROWS_PER_STEP = 2_000
-"""Rows sorted per step."""
 
 _NODES_PER_STEP = 50
 """Jobs or datasets per step."""
@@ -39,9 +37,10 @@ def export_graph(lineage: LineageRecords, graph: Graph) -> JsonObject:
     "vanished": [{"job", "direction", "dataset", "reason"}],
     "jobDependencies": [{"upstream", "downstream"}]}`
     """
-    export: JsonObject = {}
-    for _ in export_steps(lineage, graph, export):
+    rows = ExportRows()
+    for _ in export_steps(lineage, graph, rows):
         pass
+    export: JsonObject = orjson.loads(b"".join(rows.blocks()))
     return export
 
 
@@ -49,7 +48,7 @@ def export_part(lineage: LineageRecords, graph: Graph, jobs: Set[JobId], dataset
     """Return the rows of `export_graph` of some jobs and datasets; the graph must be refreshed."""
     rows = _empty_rows()
     for job in jobs:
-        rows["jobs"].append(_job_json(lineage, graph, job))
+        rows["jobs"].append(_job_json(lineage, graph, lineage.jobs[job]))
         _add_edges(rows, job, graph.job_lineages[job])
     for dataset in datasets:
         rows["datasets"].append(dataset_json(lineage, lineage.datasets[dataset]))
@@ -58,32 +57,30 @@ def export_part(lineage: LineageRecords, graph: Graph, jobs: Set[JobId], dataset
     return {"version": EXPORT_VERSION, **{key: sorted(found, key=canonical_json) for key, found in rows.items()}}
 
 
-def export_steps(lineage: LineageRecords, graph: Graph, export: JsonObject) -> Iterator[None]:
-    """Fill `export` as `export_graph` does, in steps of some milliseconds.
+def export_steps(lineage: LineageRecords, graph: Graph, rows: ExportRows) -> Iterator[None]:
+    """Add the rows of `export_graph`, in steps of some milliseconds.
 
-    The export is complete after the last step, and consistent only if no event was applied in between.
+    They are complete after the last step, and consistent only if no event was applied in between.
     """
     while graph.refresh_some(_NODES_PER_STEP):
         yield
-    rows = _empty_rows()
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
-        rows["jobs"].append(_job_json(lineage, graph, job))
-        _add_edges(rows, job, view)
+        # Thousands are read; if all stayed in memory, they would be most of it.
+        rows.add("jobs", lineage.job_once(job, lambda record: _job_json(lineage, graph, record)))
+        found = _empty_rows()
+        _add_edges(found, job, view)
+        for kind, made in found.items():
+            for row in made:
+                rows.add(kind, row)
         if count % _NODES_PER_STEP == 0:
             yield
     for count, name in enumerate(list(lineage.datasets), start=1):
-        record = lineage.datasets.get(name)
-        if record is not None and not lineage.catalog.is_deleted_dataset(record):
-            rows["datasets"].append(dataset_json(lineage, record))
+        if name in lineage.datasets:
+            lineage.dataset_once(name, lambda record: _add_dataset(lineage, record, rows))
         if count % _NODES_PER_STEP == 0:
             yield
-    for dependency in sorted(graph.job_dependencies):
-        rows["jobDependencies"].append(_dependency_json(dependency))
-    export["version"] = EXPORT_VERSION
-    for key, found in rows.items():
-        ordered: list[JsonObject] = []
-        export[key] = ordered
-        yield from _sort_steps(found, ordered)
+    for dependency in graph.job_dependencies:
+        rows.add("jobDependencies", _dependency_json(dependency))
 
 
 def job_lineage_rows(job: JobId, view: JobLineage) -> dict[str, list[JsonObject]]:
@@ -95,31 +92,22 @@ def job_lineage_rows(job: JobId, view: JobLineage) -> dict[str, list[JsonObject]
 
 
 def _empty_rows() -> dict[str, list[JsonObject]]:
-    keys = ("jobs", "datasets", "edges", "flows", "columns", "datasetColumns", "vanished", "jobDependencies")
-    return {key: [] for key in keys}
+    return {kind: [] for kind in KINDS}
 
 
 def _dependency_json(dependency: JobDependency) -> JsonObject:
     return {"upstream": identity_json(dependency.upstream), "downstream": identity_json(dependency.downstream)}
 
 
-def _sort_steps(rows: list[JsonObject], ordered: list[JsonObject]) -> Iterator[None]:
-    """Append the rows to `ordered`, sorted by their canonical JSON, in steps."""
-    parts: list[list[tuple[bytes, int, JsonObject]]] = []
-    for start in range(0, len(rows), _ROWS_PER_STEP):
-        part = rows[start : start + _ROWS_PER_STEP]
-        parts.append(sorted((canonical_json(row), start + at, row) for at, row in enumerate(part)))
-        yield
-    for count, (_, _, row) in enumerate(heapq.merge(*parts), start=1):
-        ordered.append(row)
-        if count % _ROWS_PER_STEP == 0:
-            yield
+def _add_dataset(lineage: LineageRecords, record: DatasetRecord, rows: ExportRows) -> None:
+    if not lineage.catalog.is_deleted_dataset(record):
+        rows.add("datasets", dataset_json(lineage, record))
 
 
-def _job_json(lineage: LineageRecords, graph: Graph, job: JobId) -> JsonObject:
-    facet, run = lineage.jobs[job].facets.get("jobType") or {}, graph.latest_run(job)
+def _job_json(lineage: LineageRecords, graph: Graph, job: JobRecord) -> JsonObject:
+    facet, run = job.facets.get("jobType") or {}, graph.latest_run(job.id)
     state = run_outcome(lineage, run, SETTLED).state if run else None
-    return {**identity_json(job), "type": facet.get("processingType"), "state": state}
+    return {**identity_json(job.id), "type": facet.get("processingType"), "state": state}
 
 
 def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage) -> None:

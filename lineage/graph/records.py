@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records of all jobs, runs and datasets, updated event by event."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from lineage.events.event import Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
@@ -33,6 +33,9 @@ from lineage.graph.retained_runs import retained_runs
 from lineage.graph.run_record import RunRecord
 
 SYMLINKS_SCHEMA = "https://openlineage.io/spec/facets/1-0-1/SymlinksDatasetFacet.json#/$defs/SymlinksDatasetFacet"
+
+
+_T = TypeVar("_T")
 
 
 class Archive(RunArchive, StatementArchive, Protocol):
@@ -379,8 +382,28 @@ class LineageRecords:
         for count, name in enumerate(self.nodes.by_name.oldest_in_memory(datasets)):
             if count % _RELEASED_PER_STEP == 0:
                 yield
-            if name not in self.unsaved.datasets and self.nodes.release(name):
-                self._users.forget(name)
+            if name not in self.unsaved.datasets:
+                self._release_dataset(name)
+
+    def job_once(self, job: JobId, use: Callable[[JobRecord], _T]) -> _T:
+        """Return what `use` makes of a job's record; one that was not in memory does not stay there."""
+        kept = self.jobs.in_memory(job) is not None
+        found = use(self.jobs[job])
+        if not kept:
+            self._release_job(job)
+        return found
+
+    def dataset_once(self, node: DatasetId, use: Callable[[DatasetRecord], _T]) -> _T:
+        """Return what `use` makes of a dataset's record; one that was not in memory does not stay there."""
+        kept = self.datasets.in_memory(node) is not None
+        found = use(self.datasets[node])
+        if not kept:
+            self._release_dataset(node)
+        return found
+
+    def _release_dataset(self, name: DatasetId) -> None:
+        if self.nodes.release(name):
+            self._users.forget(name)
 
     def _release_job(self, job: JobId) -> None:
         record = self.jobs.in_memory(job)

@@ -5,13 +5,13 @@ import zstandard
 
 from lineage.graph import zstd
 
-_LEVEL = 3
+LEVEL = 3
 _MAGIC = zstandard.FRAME_HEADER
 
 
 def compress(data: bytes) -> bytes:
     """Compress JSON text."""
-    return zstd.compressed(data, _LEVEL)
+    return zstd.compressed(data, LEVEL)
 
 
 def decompress(body: bytes) -> bytes:
