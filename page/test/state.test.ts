@@ -5,6 +5,7 @@ import { ResourceRequests } from "../src/state/resourceRequests";
 import { Throttle } from "../src/state/throttle";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { fitToView, alignPoint, MAX_SCALE, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
+import { MAX_EXPORTED_NODES } from "../src/model/graph";
 import { GraphWorker } from "../src/worker/graphWorker";
 import { column, exported, identity, SHOP } from "./samples";
 
@@ -164,6 +165,23 @@ describe("GraphWorker", () => {
     expect(paths.map(({ nodes }) => nodes.length)).toEqual([2, 2]);
     expect(requested).toEqual(["/api/v1/summaries", "/api/v1/graph"]);
     expect(worker.search("etl", 5).partial).toBe(false);
+  });
+
+  test("does not load the export of a large graph, but the part around a column", async () => {
+    const datasets = Array.from({ length: MAX_EXPORTED_NODES }, (_, at) => ({ ...SHOP.datasets[0], name: `table ${at}` }));
+    const part = exported({ columns: [identity("a.x", "b.x"), identity("b.x", "c.x"), identity("c.x", "d.x")] });
+    const query = new URLSearchParams({ nodeId: "dataset:s3://lake:b", depth: "1" });
+    const { requested, worker } = fakeService({
+      "/api/v1/summaries": { ...SHOP, datasets: [...SHOP.datasets, ...datasets] },
+      [`/api/v1/graph?${query}`]: part,
+    });
+    await worker.load(null);
+    await worker.loadColumns();
+    expect(worker.search("table 17", 1)).toMatchObject({ partial: false, namesOnly: true });
+    const found = await worker.columnPath(column("b.x"));
+    expect(found.nodes.map(({ name }) => name).sort()).toEqual(["a", "b", "c", "d"]);
+    expect(found.truncated).toBe(true);
+    expect(requested).toEqual(["/api/v1/summaries", `/api/v1/graph?${query}`]);
   });
 
   test("returns nodes in slices, and null for a previous graph", async () => {

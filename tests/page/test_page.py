@@ -31,6 +31,9 @@ CARD_HEIGHT = 48
 SKEWED_NODES = 505
 """Jobs and datasets of the skewed graph of about 500 nodes."""
 STATS = "dataset:s3://warehouse:sales/supplier_stats"
+MAX_EXPORTED_NODES = 5_000
+"""Nodes up to which the page loads the columns of a whole graph."""
+
 SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
 
 
@@ -339,6 +342,39 @@ def test_a_failed_request_for_the_runs_of_a_job_is_shown(visit):
     visit.page.route("**/runs?*", lambda route: route.fulfill(status=500, json=error))
     visit.open(node=ETL)
     visit.page.get_by_label("Details").get_by_text("the runs cannot be read").wait_for()
+
+
+def test_the_columns_of_a_large_graph_are_not_loaded_as_a_whole(browser, shop):
+    schema, producer = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent", "https://example.org"
+    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    for first in range(0, MAX_EXPORTED_NODES, 1_000):
+        shop.send(
+            *(
+                {
+                    "eventTime": now,
+                    "producer": producer,
+                    "schemaURL": schema,
+                    "dataset": {"namespace": "s3://other", "name": f"table_{number}", "facets": {}},
+                }
+                for number in range(first, first + 1_000)
+            )
+        )
+    with visiting(browser, shop.url) as visit:
+        requested = []
+        visit.page.on("request", lambda request: requested.append(urlsplit(request.url)))
+        visit.open()
+        visit.page.keyboard.press("/")
+        visit.page.keyboard.type("sales/supplier_stats")
+        visit.page.get_by_text("Columns are not searched: the graph has more than 5,000 nodes.").wait_for()
+        visit.page.keyboard.press("Enter")
+        visit.page.get_by_label("Details").get_by_text("Recent writes").wait_for()
+        visit.open(view="columns", node=STATS, field="total_price")
+        visit.page.locator(".columns .cards button").first.wait_for(state="attached")
+        visit.page.get_by_text("Not all related columns are drawn").wait_for()
+        assert visit.card(f"{SALES.replace('dataset', 'datasetField', 1)}:price").count() == 1
+        queries = [url.query for url in requested if url.path == "/api/v1/graph"]
+        assert all("nodeId=" in query for query in queries)
+        assert queries
 
 
 def test_arrow_keys_follow_edges_and_enter_opens_details(visit):

@@ -41,6 +41,12 @@ export interface Graph {
   readonly to: Int32Array;
 }
 
+/**
+ * Number of nodes up to which the export with all columns is loaded; it has some MB then. That of 60,000 nodes has
+ * 300 MB, which would stop the browser for minutes.
+ */
+export const MAX_EXPORTED_NODES = 5_000;
+
 export const EMPTY_GRAPH: Graph = { nodes: [], from: new Int32Array(0), to: new Int32Array(0) };
 
 const STATE_BY_API_NAME: ReadonlyMap<string, State> = new Map([

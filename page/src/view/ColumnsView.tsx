@@ -23,12 +23,17 @@ export function ColumnsView() {
   const at = nodeIndexById.value.get(node);
   const known = at === undefined ? undefined : graph.value.nodes[at];
   const [path, setPath] = useState(EMPTY_PATH);
+  const [error, setError] = useState<string | null>(null);
   useEffect(() => {
+    setError(null);
     if (!known || known.kind !== "dataset" || field === "") return setPath(EMPTY_PATH);
     let current = true;
     void graphWorker
       .call("columnPath", { namespace: known.namespace, name: known.name, field })
-      .then((found) => current && setPath(found));
+      .then(
+        (found) => current && setPath(found),
+        (failure: Error) => current && setError(failure.message),
+      );
     return () => {
       current = false;
     };
@@ -81,6 +86,7 @@ export function ColumnsView() {
         )}
         <Legend />
       </div>
+      {error !== null && <p class="error">{displayText(error)}</p>}
       {path.truncated && (
         <p class="warning">Not all related columns are drawn. The impact and origin tables contain all of them.</p>
       )}
@@ -94,7 +100,7 @@ export function ColumnsView() {
           onPick={pick}
         />
       ) : (
-        <Notice title={field === "" ? "Select a column" : "No lineage for this column"}>
+        error === null && <Notice title={field === "" ? "Select a column" : "No lineage for this column"}>
           {field !== "" && <p>No job reports inputs or outputs of {displayText(field)}.</p>}
         </Notice>
       )}

@@ -6,6 +6,7 @@ import { favorites, recentNodes } from "../state/bookmarks";
 import type { Route } from "../state/route";
 import { graph, graphWorker, nodeIndexById } from "../state/store";
 import { Icon, Link, Notice } from "./components";
+import { COLUMNS_NOT_SEARCHED } from "./SearchBox";
 
 const MAX_CHOICES = 20;
 
@@ -22,12 +23,15 @@ export function DatasetPicker(props: {
 }) {
   const [text, setText] = useState("");
   const [hits, setHits] = useState<readonly Choice[]>([]);
+  const [namesOnly, setNamesOnly] = useState(false);
   useEffect(() => {
     let current = true;
     const runSearch = async () => {
       await graphWorker.call("loadColumns");
-      const { hits: found } = await graphWorker.call("search", text, 3 * MAX_CHOICES);
-      if (current) setHits(found.filter(({ node }) => node.startsWith("dataset:")).map((hit) => ({ reason: "", ...hit })));
+      const { hits: found, namesOnly: withoutColumns } = await graphWorker.call("search", text, 3 * MAX_CHOICES);
+      if (!current) return;
+      setNamesOnly(withoutColumns);
+      setHits(found.filter(({ node }) => node.startsWith("dataset:")).map((hit) => ({ reason: "", ...hit })));
     };
     // Ignore errors: the graph view reports them, and the choices so far stay valid.
     if (text.trim() !== "") runSearch().catch(() => undefined);
@@ -57,8 +61,9 @@ export function DatasetPicker(props: {
             <ChoiceLink choice={choice} to={props.linkTo(choice.node, choice.field ?? "")} />
           </li>
         ))}
-        {choices.length === 0 && <li class="faint">No dataset or column matches.</li>}
+        {choices.length === 0 && <li class="faint">No dataset{namesOnly ? "" : " or column"} matches.</li>}
       </ul>
+      {namesOnly && text.trim() !== "" && <p class="faint">{COLUMNS_NOT_SEARCHED}</p>}
     </Notice>
   );
 }

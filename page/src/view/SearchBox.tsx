@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
+import { MAX_EXPORTED_NODES } from "../model/graph";
 import { displayText } from "../model/names";
 import type { SearchHit } from "../model/search";
 import { suggestNodes } from "../model/suggestions";
 import { favorites, recentNodes } from "../state/bookmarks";
 import { focusOn, graphWorker, navigate, graph, nodeIndexById, currentState } from "../state/store";
 import { Icon, StateBadge } from "./components";
+import { formatNumber } from "./format";
 
 const MAX_HITS = 30;
 const MAX_SUGGESTIONS = 12;
+
+/** Note on the search of a large graph. */
+export const COLUMNS_NOT_SEARCHED = `Columns are not searched: the graph has more than ${formatNumber(MAX_EXPORTED_NODES)} nodes.`;
 
 /**
  * Incremental search, as an ARIA combobox: arrow keys select, Enter opens, Escape closes. Without a text it suggests
@@ -21,6 +26,7 @@ export function SearchBox() {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
   const [hits, setHits] = useState<readonly SearchHit[]>([]);
+  const [namesOnly, setNamesOnly] = useState(false);
   const [chosen, choose] = useState(0);
   const [open, setOpen] = useState(false);
   const textOfHits = useRef("");
@@ -29,8 +35,9 @@ export function SearchBox() {
   useEffect(() => {
     let current = true;
     const runSearch = async () => {
-      const { hits: found, partial } = await graphWorker.call("search", text, MAX_HITS);
+      const { hits: found, partial, namesOnly: withoutColumns } = await graphWorker.call("search", text, MAX_HITS);
       if (!current) return;
+      setNamesOnly(withoutColumns);
       const known = found.filter(({ node }) => nodeIndexById.value.has(node));
       if (textOfHits.current !== text) {
         textOfHits.current = text;
@@ -118,7 +125,7 @@ export function SearchBox() {
         <ul id="hits" role="listbox" aria-label="Results">
           {hits.length === 0 && text.trim() !== "" && (
             <li class="none" role="option" aria-selected="false">
-              No match in names, columns, tags, owners or states.
+              No match in names, {namesOnly ? "" : "columns, "}tags, owners or states.
             </li>
           )}
           {hits.map((hit, at) => (
@@ -136,6 +143,11 @@ export function SearchBox() {
               <SearchHitItem hit={hit} />
             </li>
           ))}
+          {namesOnly && text.trim() !== "" && (
+            <li class="none" role="option" aria-selected="false">
+              {COLUMNS_NOT_SEARCHED}
+            </li>
+          )}
         </ul>
       )}
     </div>

@@ -6,7 +6,7 @@ import { type CarriedTag, carriedTags } from "../model/carriedTags";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
 import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type QualifiedName, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
-import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, summariesOf, removeIdleJobs } from "../model/graph";
+import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, MAX_EXPORTED_NODES, summariesOf, removeIdleJobs } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
 import { inactiveNodes } from "../model/inactive";
 import { type RunNode, runTrees } from "../model/runTree";
@@ -25,14 +25,16 @@ export interface LoadedGraph {
   readonly statuses: DiffStatuses | null;
 }
 
-/** Result of a search. `partial`: columns were not searched, because they have not been loaded. */
+/** Result of a search. `partial`: columns were not searched yet, because they have not been loaded. */
 export interface SearchResult {
   readonly hits: readonly SearchHit[];
   readonly partial: boolean;
+  /** Columns are not searched: the graph has too many nodes. */
+  readonly namesOnly: boolean;
 }
 
-/** Number of nodes up to which tags that follow columns are computed: the export with all columns has some MB then. */
-const MAX_TAGGED_NODES = 5_000;
+/** Steps from job to job of the part of a larger graph around a dataset: two jobs in each direction. */
+const PART_DEPTH = 1;
 
 /**
  * Loads and indexes the graph, searches it, and computes layouts and column paths, off the main thread.
@@ -86,12 +88,13 @@ export class GraphWorker {
 
   search(text: string, limit: number): SearchResult {
     this.searchIndex ??= searchIndex(this.graph, this.exported, this.summaries);
-    return { hits: search(this.searchIndex, text, limit), partial: this.exported === null };
+    const namesOnly = this.isLarge();
+    return { hits: search(this.searchIndex, text, limit), partial: this.exported === null && !namesOnly, namesOnly };
   }
 
-  /** Load the export, so that a search includes columns. */
+  /** Load the export, so that a search includes columns, unless the graph is too large for that. */
   async loadColumns(): Promise<void> {
-    await this.loadExport();
+    if (!this.isLarge()) await this.loadExport();
   }
 
   /** Names of the columns of datasets: of the loaded export, else of one request each. Unknown datasets are left out. */
@@ -107,7 +110,9 @@ export class GraphWorker {
     return found.flatMap(({ id, fields }) => (fields ? [{ id, names: fields.map(({ name }) => name) }] : []));
   }
 
+  /** Lineage of a column; in a large graph of the columns that are two jobs away. */
   async columnPath(start: ColumnRef): Promise<ColumnPath> {
+    if (this.isLarge()) return this.partOfColumnPath(start);
     const found = await this.loadExport();
     this.columnIndex ??= buildColumnIndex(found);
     return columnPath(this.columnIndex, start);
@@ -115,7 +120,7 @@ export class GraphWorker {
 
   /** Tags that columns of a dataset get from others; none in a graph whose export is too large to load for that. */
   async carriedTags(dataset: QualifiedName, columns: readonly string[]): Promise<readonly CarriedTag[]> {
-    if (this.graph.nodes.length > MAX_TAGGED_NODES) return [];
+    if (this.isLarge()) return [];
     const found = await this.loadExport();
     this.columnIndex ??= buildColumnIndex(found);
     return carriedTags(this.columnIndex, this.summaries, dataset, columns);
@@ -128,6 +133,18 @@ export class GraphWorker {
 
   layoutGraph(graph: Digraph, sizes: LayoutSizes): Layout {
     return layoutGraph(graph, sizes);
+  }
+
+  /** Whether the columns of all nodes are too many to be loaded; those of a past graph are loaded with it. */
+  private isLarge(): boolean {
+    return this.exported === null && this.graph.nodes.length > MAX_EXPORTED_NODES;
+  }
+
+  private async partOfColumnPath(start: ColumnRef): Promise<ColumnPath> {
+    const values = new URLSearchParams({ nodeId: nodeId("dataset", start), depth: String(PART_DEPTH) });
+    const part = (await this.fetchJson(`/api/v1/graph?${values}`)) as GraphExport;
+    const path = columnPath(buildColumnIndex(part), start);
+    return { ...path, truncated: path.truncated || path.nodes.some(({ distance }) => Math.abs(distance) > PART_DEPTH) };
   }
 
   private async fetchDiff(since: string, until: string | null): Promise<DiffResponse> {

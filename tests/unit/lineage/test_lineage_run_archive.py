@@ -307,6 +307,10 @@ def test_records_not_used_lately_leave_memory(tmp_path):
     service.restart()
     assert (service.state.lineage.jobs.size_in_memory, len(service.state.lineage.jobs)) == (0, 8)
     assert service.state.lineage.datasets.size_in_memory == 0
+    assert export_graph(service.state.lineage, service.state.graph) == expected["graph"]
+    lineage = service.state.lineage
+    sizes = (lineage.jobs.size_in_memory, lineage.datasets.size_in_memory, lineage.nodes.by_name.size_in_memory)
+    assert sizes == (0, 0, 0), "an export keeps what it read"
     assert answers(service.state.lineage) == expected
     service.close()
 
