@@ -135,7 +135,7 @@ export class GraphWorker {
     return layoutGraph(graph, sizes);
   }
 
-  /** Whether the columns of all nodes are too many to be loaded; those of a past graph are loaded with it. */
+  /** The columns of all nodes are too many to be loaded. Those of a past graph come with it. */
   private isLarge(): boolean {
     return this.exported === null && this.graph.nodes.length > MAX_EXPORTED_NODES;
   }
