@@ -395,7 +395,7 @@ class LineageRecords:
 
     def dataset_once(self, node: DatasetId, use: Callable[[DatasetRecord], _T]) -> _T:
         """Return what `use` makes of a dataset's record; one that was not in memory does not stay there."""
-        kept = self.datasets.in_memory(node) is not None
+        kept = self.nodes.by_name.in_memory(node) is not None
         found = use(self.datasets[node])
         if not kept:
             self._release_dataset(node)
