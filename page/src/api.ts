@@ -11,6 +11,9 @@ export class RequestError extends Error {
   }
 }
 
+/** Status of a request that was not sent because its response would be too large. */
+export const TOO_LARGE = 413;
+
 let apiKey = "";
 
 /** Set the key that requests of this thread carry; empty for none. */

@@ -5,6 +5,7 @@ import { ResourceRequests } from "../src/state/resourceRequests";
 import { Throttle } from "../src/state/throttle";
 import { formatRoute, HOME, parseRoute } from "../src/state/route";
 import { fitToView, alignPoint, MAX_SCALE, scrollIntoView, toDiagram, toView, zoomAt } from "../src/view/viewport";
+import { TOO_LARGE } from "../src/api";
 import { MAX_EXPORTED_NODES } from "../src/model/graph";
 import { GraphWorker } from "../src/worker/graphWorker";
 import { column, exported, identity, SHOP } from "./samples";
@@ -222,9 +223,32 @@ describe("GraphWorker", () => {
 
   test("loads a past state from its export alone", async () => {
     const at = "2026-01-01T00:00:00Z";
-    const { requested, worker } = fakeService({ [`/api/v1/graph?asOf=${encodeURIComponent(at)}`]: export_ });
-    await worker.load(at);
+    const { requested, worker } = fakeService({
+      "/api/v1/summaries": SHOP,
+      [`/api/v1/graph?asOf=${encodeURIComponent(at)}`]: export_,
+    });
+    expect((await worker.load(at))?.isPart).toBe(false);
     expect((await worker.columnPath(column("b.x"))).nodes).toHaveLength(2);
-    expect(requested).toHaveLength(1);
+    // The summaries tell the size of the graph.
+    expect(requested).toEqual(["/api/v1/summaries", `/api/v1/graph?asOf=${encodeURIComponent(at)}`]);
+  });
+
+  test("loads another time of a large graph around a node only", async () => {
+    const at = "2026-01-01T00:00:00Z";
+    const jobs = Array.from({ length: MAX_EXPORTED_NODES }, (_, number) => ({ ...SHOP.jobs[0], name: `job ${number}` }));
+    const part = "nodeId=dataset%3As3%3A%2F%2Flake%3Ab&depth=1";
+    const none = { empty: true, counts: {}, changes: [] };
+    const { requested, worker } = fakeService({
+      "/api/v1/summaries": { ...SHOP, jobs: [...SHOP.jobs, ...jobs] },
+      [`/api/v1/graph?asOf=${encodeURIComponent(at)}&${part}`]: export_,
+      [`/api/v1/diff?from=${encodeURIComponent(at)}&${part}`]: none,
+    });
+    await expect(worker.load(at)).rejects.toMatchObject({ status: TOO_LARGE });
+    await expect(worker.load(null, at)).rejects.toMatchObject({ status: TOO_LARGE });
+    expect(await worker.load(at, null, "dataset:s3://lake:b")).toMatchObject({ isPart: true });
+    expect(worker.search("a", 5).namesOnly).toBe(false);
+    expect((await worker.load(null, at, "dataset:s3://lake:b"))?.statuses).not.toBeNull();
+    expect((await worker.load(null))?.isPart).toBe(false);
+    expect(requested.filter((path) => path.startsWith("/api/v1/graph"))).toHaveLength(1);
   });
 });

@@ -344,22 +344,24 @@ def test_a_failed_request_for_the_runs_of_a_job_is_shown(visit):
     visit.page.get_by_label("Details").get_by_text("the runs cannot be read").wait_for()
 
 
-def test_the_columns_of_a_large_graph_are_not_loaded_as_a_whole(browser, shop):
-    schema, producer = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent", "https://example.org"
-    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+@pytest.fixture
+def large_shop(shop):
+    """The shop in a graph that is too large for the page to load all of its columns."""
+    schema = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
+    about = {"eventTime": _rfc3339(datetime.now(UTC)), "producer": "https://example.org", "schemaURL": schema}
+    names = [f"table_{number}" for number in range(MAX_EXPORTED_NODES)]
     for first in range(0, MAX_EXPORTED_NODES, 1_000):
-        shop.send(
-            *(
-                {
-                    "eventTime": now,
-                    "producer": producer,
-                    "schemaURL": schema,
-                    "dataset": {"namespace": "s3://other", "name": f"table_{number}", "facets": {}},
-                }
-                for number in range(first, first + 1_000)
-            )
-        )
-    with visiting(browser, shop.url) as visit:
+        datasets = [{"namespace": "s3://other", "name": name, "facets": {}} for name in names[first : first + 1_000]]
+        shop.send(*({**about, "dataset": dataset} for dataset in datasets))
+    return shop
+
+
+def _rfc3339(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def test_the_columns_of_a_large_graph_are_not_loaded_as_a_whole(browser, large_shop):
+    with visiting(browser, large_shop.url) as visit:
         requested = []
         visit.page.on("request", lambda request: requested.append(urlsplit(request.url)))
         visit.open()
@@ -373,8 +375,36 @@ def test_the_columns_of_a_large_graph_are_not_loaded_as_a_whole(browser, shop):
         visit.page.get_by_text("Not all related columns are drawn").wait_for()
         assert visit.card(f"{SALES.replace('dataset', 'datasetField', 1)}:price").count() == 1
         queries = [url.query for url in requested if url.path == "/api/v1/graph"]
-        assert all("nodeId=" in query for query in queries)
         assert queries
+        assert all("nodeId=" in query for query in queries)
+
+
+def test_another_time_of_a_large_graph_is_shown_around_a_node(browser, large_shop):
+    past = _rfc3339(datetime.now(UTC) - timedelta(minutes=30))
+    with visiting(browser, large_shop.url) as visit:
+        requested = []
+        visit.page.on("request", lambda request: requested.append(urlsplit(request.url)))
+        visit.page.goto(f"{large_shop.url}/?at={quote(past)}")
+        visit.page.get_by_text("too many to show all of them at another time").wait_for()
+        visit.page.get_by_role("button", name="Back to now").click()
+        visit.page.locator(".cards button").first.wait_for(state="attached")
+        visit.open(node=STATS, at=past)
+        visit.card(STATS).wait_for(state="attached")
+        assert "dataset:s3://other:table_0" not in visit.cards()
+        assert SALES in visit.cards()
+        # Another node is another part.
+        with visit.page.expect_request(lambda request: f"nodeId={quote(SALES, safe='')}" in request.url):
+            visit.card(SALES).press("Enter")
+        visit.open(view="changes", since=past)
+        visit.page.get_by_label("Search for a dataset or column").fill("supplier_stats")
+        visit.page.get_by_label("Results").get_by_role("link", name="sales/supplier_stats").click()
+        visit.page.get_by_role("heading", name="Changes around s3://warehouse:sales/supplier_stats").wait_for()
+        visit.page.locator("tr.changed, tr.added, .notice").first.wait_for()
+        visit.page.get_by_role("link", name="Show in graph").click()
+        visit.page.get_by_role("group", name="Changes since").wait_for()
+        queries = [url.query for url in requested if url.path in ("/api/v1/graph", "/api/v1/diff")]
+        assert len(queries) >= 4
+        assert all("nodeId=" in query for query in queries)
 
 
 def test_arrow_keys_follow_edges_and_enter_opens_details(visit):

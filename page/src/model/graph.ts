@@ -47,6 +47,9 @@ export interface Graph {
  */
 export const MAX_EXPORTED_NODES = 5_000;
 
+/** Steps from job to job of the part of a larger graph around a node: two jobs in each direction of a dataset. */
+export const PART_DEPTH = 1;
+
 export const EMPTY_GRAPH: Graph = { nodes: [], from: new Int32Array(0), to: new Int32Array(0) };
 
 const STATE_BY_API_NAME: ReadonlyMap<string, State> = new Map([

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import type { DiffStatuses } from "../model/diff";
 import { EMPTY_GRAPH, type Graph, type GraphNode, sameShape, type State } from "../model/graph";
 import { suspectDatasets } from "../model/suspects";
 import { GraphWorkerClient } from "../worker/client";
 import type { LoadedGraph } from "../worker/graphWorker";
-import { RequestError, setRequestKey } from "../api";
+import { RequestError, setRequestKey, TOO_LARGE } from "../api";
 import { ChangeStreamClient } from "../worker/changeStreamClient";
 import { storedKey, storeKey } from "./storedKey";
 import { type LiveEvent, provisionalState, unconfirmedStates } from "./liveEvents";
@@ -55,6 +55,12 @@ export const diffStatuses = signal<DiffStatuses | null>(null);
 export const status = signal<"loading" | "ready" | "failed">("loading");
 export const loadError = signal<{ readonly message: string; readonly status: number } | null>(null);
 
+/** The shown graph of another time, or its comparison, is limited to what is around a node. */
+export const isPart = signal(false);
+
+/** The node that was last selected, around which it is. */
+let partNode = route.value.node;
+
 /** State of the event stream. */
 export const connection = signal<"connecting" | "live" | "down">("connecting");
 
@@ -102,7 +108,7 @@ export const comparedSince = computed(() => (route.value.view === "graph" ? rout
 export async function loadGraph(): Promise<void> {
   const requestedAt = Date.now();
   try {
-    const found = await fetchGraph(asOf.value || null, comparedSince.value || null);
+    const found = await fetchGraph(asOf.value || null, comparedSince.value || null, partNode);
     if (found === null) return;
     batch(() => {
       // Keep the arrays if the shape is equal, so that memoized values derived from them stay valid.
@@ -111,6 +117,7 @@ export async function loadGraph(): Promise<void> {
       inactive.value = found.inactive;
       nodeIndexById.value = found.indexById;
       diffStatuses.value = found.statuses;
+      isPart.value = found.isPart;
       provisionalStates.value = asOf.value === "" ? unconfirmedStates(provisionalStates.value, lastEventTimes.value, requestedAt) : new Map();
       status.value = "ready";
       loadError.value = null;
@@ -119,6 +126,7 @@ export async function loadGraph(): Promise<void> {
     if (!(error instanceof RequestError)) throw error;
     batch(() => {
       status.value = "failed";
+      isPart.value = error.status === TOO_LARGE;
       loadError.value = { message: error.message, status: error.status };
     });
   }
@@ -130,10 +138,11 @@ const NODES_PER_REQUEST = 1_000;
 async function fetchGraph(
   at: string | null,
   since: string | null,
-): Promise<(Graph & Pick<LoadedGraph, "inactive" | "statuses"> & { readonly indexById: Map<string, number> }) | null> {
-  const loaded = await graphWorker.call("load", at, since);
+  node: string,
+): Promise<(Graph & Pick<LoadedGraph, "inactive" | "statuses" | "isPart"> & { readonly indexById: Map<string, number> }) | null> {
+  const loaded = await graphWorker.call("load", at, since, node);
   if (loaded === null) return null;
-  const { generation, count, from, to, inactive, statuses } = loaded;
+  const { generation, count, from, to, inactive, statuses, isPart } = loaded;
   const nodes: GraphNode[] = [];
   const indexById = new Map<string, number>();
   const shared = shareTexts();
@@ -142,7 +151,7 @@ async function fetchGraph(
     if (slice === null) return null;
     for (const node of slice) indexById.set(node.id, nodes.push(shared(node)) - 1);
   }
-  return { nodes, from, to, inactive, statuses, indexById };
+  return { nodes, from, to, inactive, statuses, isPart, indexById };
 }
 
 /**
@@ -174,8 +183,12 @@ export function startLiveUpdates(): void {
   );
   const times = computed(() => `${comparedSince.value}..${asOf.value}`);
   let loadedTimes = times.value;
-  times.subscribe((requested) => {
-    if (requested !== loadedTimes) void loadGraph();
+  effect(() => {
+    const requested = times.value;
+    const node = route.value.node || partNode;
+    const moved = isPart.peek() && node !== partNode && requested !== "..";
+    partNode = node;
+    if (requested !== loadedTimes || moved) void loadGraph();
     loadedTimes = requested;
   });
   changeStream.start(({ state, message, key }) => {

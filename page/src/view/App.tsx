@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect } from "preact/hooks";
+import { TOO_LARGE } from "../api";
 import { asOf, navigate, graph, connection, loadGraph, loadError, route, status } from "../state/store";
 import type { View } from "../state/route";
 import { THEME_CHOICES, themeChoice } from "../state/theme";
@@ -116,22 +117,30 @@ function NoLineage() {
   );
 }
 
+/** Titles by the status of the request. */
+const FAILURES: Readonly<Record<number, string>> = {
+  410: "The graph at this time is no longer available",
+  [TOO_LARGE]: "Select a job or dataset first",
+};
+
 function LoadFailed() {
   const { message, status: code } = loadError.value!;
   return (
-    <Notice title={code === 410 ? "The graph at this time is no longer available" : "Cannot load the graph"}>
-      <p class="error">{message}</p>
+    <Notice title={FAILURES[code] ?? "Cannot load the graph"}>
+      <p class={code === TOO_LARGE ? "" : "error"}>{message}</p>
       <p>
         {code === 0
           ? "Is the service running? Check `bin/lab status` and `bin/lab logs lineage`. This page retries automatically."
           : code === 410
             ? "Retention has compacted the earlier events."
-            : "See the log of the service: `bin/lab logs lineage`."}
+            : code !== TOO_LARGE && "See the log of the service: `bin/lab logs lineage`."}
       </p>
       <p>
-        <button type="button" onClick={() => void loadGraph()}>
-          Retry
-        </button>{" "}
+        {code !== TOO_LARGE && (
+          <button type="button" onClick={() => void loadGraph()}>
+            Retry
+          </button>
+        )}{" "}
         {(route.value.at !== "" || route.value.since !== "") && (
           <button type="button" onClick={() => navigate({ at: "", since: "" })}>
             Back to now

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { useMemo } from "preact/hooks";
 import type { DiffResponse } from "../model/diff";
+import { MAX_EXPORTED_NODES, PART_DEPTH } from "../model/graph";
 import { displayText } from "../model/names";
 import { csv } from "../model/csv";
 import { navigate, graph, route } from "../state/store";
+import { DatasetPicker } from "./DatasetPicker";
 import { ChangeDetails } from "./DiffControls";
 import { download } from "./downloads";
 import { formatTime } from "./format";
@@ -17,19 +19,32 @@ const HOUR_MS = 3_600_000;
 /** The changes between two times, as a table. */
 export function ChangesView() {
   const firstEventTime = useFirstEventTime();
-  const { since, at } = route.value;
+  const { since, at, node } = route.value;
+  const isLarge = graph.value.nodes.length > MAX_EXPORTED_NODES;
   const from =
     since !== "" ? since : firstEventTime === null ? "" : new Date(Math.max(firstEventTime, Date.now() - HOUR_MS)).toISOString();
   // Without an end time the result depends on the current graph: the diff is fetched again for each graph.
   const query = useMemo(() => {
     const values = new URLSearchParams({ from });
     if (at !== "") values.set("to", at);
-    return from === "" ? null : `/api/v1/diff?${values}`;
-  }, [since, at, firstEventTime]);
+    if (isLarge) {
+      values.set("nodeId", node);
+      values.set("depth", String(PART_DEPTH));
+    }
+    return from === "" || (isLarge && node === "") ? null : `/api/v1/diff?${values}`;
+  }, [since, at, firstEventTime, isLarge, node]);
   const found = useResource<DiffResponse>(query, at === "" ? graph.value : at);
+  if (isLarge && node === "") {
+    return <DatasetPicker title="Changes around which dataset?" linkTo={(id) => ({ node: id })} />;
+  }
   return (
     <div class="list">
       <div class="toolbar">
+        {isLarge && (
+          <button type="button" onClick={() => navigate({ node: "" })}>
+            Another dataset
+          </button>
+        )}
         <TimeInput label="From" value={from} onChange={(value) => navigate({ since: value })} />
         <TimeInput label="To" value={at} onChange={(value) => navigate({ at: value })} />
         {at !== "" && (
@@ -44,7 +59,8 @@ export function ChangesView() {
         )}
       </div>
       <h2>
-        Changes between {formatTime(from)} and {at === "" ? "now" : formatTime(at)}
+        Changes {isLarge && `around ${displayText(node.split(":").slice(1).join(":"))} `}between {formatTime(from)} and{" "}
+        {at === "" ? "now" : formatTime(at)}
       </h2>
       {found.error && <p class="error">{found.error}</p>}
       {found.value ? <Changes found={found.value} /> : !found.error && <p class="faint">Comparing …</p>}

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { type DiffChange, changedNodes, countStatuses, type DiffStatuses, DIFF_STATUSES, DIFF_SIGN, changeText } from "../model/diff";
 import type { Graph } from "../model/graph";
 import { displayText } from "../model/names";
-import { graphWorker, navigate, graph, diffStatuses, route } from "../state/store";
+import { graphWorker, navigate, graph, diffStatuses, isPart, route } from "../state/store";
 import { formatTime } from "./format";
 import { Link } from "./components";
 
@@ -50,7 +50,7 @@ function DiffLegend({ statuses, graph: compared }: { readonly statuses: DiffStat
           Next change
         </button>
       )}
-      <Link class="button" to={{ view: "changes", node: "", only: false }}>
+      <Link class="button" to={{ view: "changes", only: false, ...(isPart.value ? {} : { node: "" }) }}>
         Show as table
       </Link>
     </div>

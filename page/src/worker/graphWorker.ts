@@ -6,7 +6,8 @@ import { type CarriedTag, carriedTags } from "../model/carriedTags";
 import { type ColumnIndex, buildColumnIndex, type ColumnPath, columnPath } from "../model/columnPath";
 import { type ColumnRef, type Field, type GraphExport, EMPTY_SUMMARIES, type QualifiedName, type Summaries } from "../model/apiTypes";
 import { type DiffChange, changesOf, applyDiff, type DiffResponse, type DiffStatuses } from "../model/diff";
-import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, MAX_EXPORTED_NODES, summariesOf, removeIdleJobs } from "../model/graph";
+import { RequestError, TOO_LARGE } from "../api";
+import { EMPTY_GRAPH, type Graph, type GraphNode, graphOf, MAX_EXPORTED_NODES, PART_DEPTH, summariesOf, removeIdleJobs } from "../model/graph";
 import { apiPath, nodeId } from "../model/ids";
 import { inactiveNodes } from "../model/inactive";
 import { type RunNode, runTrees } from "../model/runTree";
@@ -23,6 +24,8 @@ export interface LoadedGraph {
   readonly inactive: Uint8Array;
   /** Diff status of nodes and edges; null without a comparison. */
   readonly statuses: DiffStatuses | null;
+  /** A graph of another time, or a comparison, that has only what is around a node, because all would be too much. */
+  readonly isPart: boolean;
 }
 
 /** Result of a search. `partial`: columns were not searched yet, because they have not been loaded. */
@@ -33,8 +36,9 @@ export interface SearchResult {
   readonly namesOnly: boolean;
 }
 
-/** Steps from job to job of the part of a larger graph around a dataset: two jobs in each direction. */
-const PART_DEPTH = 1;
+const NODE_REQUIRED =
+  `The graph has more than ${MAX_EXPORTED_NODES.toLocaleString("en")} nodes, too many to show all of them at another time. ` +
+  "Go back to now and select a job or dataset: what is around it is shown at any time.";
 
 /**
  * Loads and indexes the graph, searches it, and computes layouts and column paths, off the main thread.
@@ -46,6 +50,8 @@ export class GraphWorker {
   private graph: Graph = EMPTY_GRAPH;
   private diff: DiffResponse | null = null;
   private generation = 0;
+  /** Number of nodes of the current graph; null until it was loaded. */
+  private currentSize: number | null = null;
   private pendingExport: Promise<GraphExport> | null = null;
   private exported: GraphExport | null = null;
   private columnIndex: ColumnIndex | null = null;
@@ -55,25 +61,29 @@ export class GraphWorker {
 
   /**
    * Load the current graph, or the graph at a time (RFC 3339), without jobs that have no inputs and outputs. With
-   * `since`, an earlier time, the graph includes removed nodes and edges, and the status of each change.
+   * `since`, an earlier time, the graph includes removed nodes and edges, and the status of each change. If the current
+   * graph is large, the past graph and the changes are those around a node. Throws RequestError (`TOO_LARGE`)
+   * without one.
    *
    * Returns null if another load was started meanwhile: the last request wins, not the slowest response.
    */
-  async load(asOf: string | null, since: string | null = null): Promise<LoadedGraph | null> {
+  async load(asOf: string | null, since: string | null = null, node = ""): Promise<LoadedGraph | null> {
     const generation = ++this.generation;
-    const diff = since === null ? null : await this.fetchDiff(since, asOf);
-    const path = asOf === null ? "/api/v1/summaries" : `/api/v1/graph?asOf=${encodeURIComponent(asOf)}`;
-    const response = await this.fetchJson(path);
+    const current = asOf === null ? await this.fetchSummaries() : null;
     if (generation !== this.generation) return null;
-    const past = asOf === null ? null : (response as GraphExport);
-    this.summaries = past === null ? (response as Summaries) : summariesOf(past);
+    const part = asOf === null && since === null ? {} : await this.partAround(node);
+    const diff = since === null ? null : await this.fetchDiff(since, asOf, part);
+    const past = asOf === null ? null : await this.fetchPast(asOf, part);
+    if (generation !== this.generation) return null;
+    this.summaries = current ?? summariesOf(past!);
     this.resetIndexes(past);
     const graph = removeIdleJobs(graphOf(this.summaries));
     const { graph: shown, statuses } = diff === null ? { graph, statuses: null } : applyDiff(graph, diff);
     this.diff = diff;
     this.graph = shown;
     const { nodes, from, to } = shown;
-    return { generation, count: nodes.length, from, to, inactive: inactiveNodes(shown), statuses };
+    const isPart = "nodeId" in part;
+    return { generation, count: nodes.length, from, to, inactive: inactiveNodes(shown), statuses, isPart };
   }
 
   /** The changes of the loaded diff that affect a node. */
@@ -147,8 +157,26 @@ export class GraphWorker {
     return { ...path, truncated: path.truncated || path.nodes.some(({ distance }) => Math.abs(distance) > PART_DEPTH) };
   }
 
-  private async fetchDiff(since: string, until: string | null): Promise<DiffResponse> {
-    const values = new URLSearchParams({ from: since, ...(until === null ? {} : { to: until }) });
+  /** Parameters of the part of a large graph around a node; none in a graph that can be loaded as a whole. */
+  private async partAround(node: string): Promise<Record<string, string>> {
+    if (this.currentSize === null) await this.fetchSummaries();
+    if (this.currentSize! <= MAX_EXPORTED_NODES) return {};
+    if (node === "") throw new RequestError(NODE_REQUIRED, TOO_LARGE);
+    return { nodeId: node, depth: String(PART_DEPTH) };
+  }
+
+  private async fetchSummaries(): Promise<Summaries> {
+    const found = (await this.fetchJson("/api/v1/summaries")) as Summaries;
+    this.currentSize = found.jobs.length + found.datasets.length;
+    return found;
+  }
+
+  private async fetchPast(asOf: string, part: Record<string, string>): Promise<GraphExport> {
+    return (await this.fetchJson(`/api/v1/graph?${new URLSearchParams({ asOf, ...part })}`)) as GraphExport;
+  }
+
+  private async fetchDiff(since: string, until: string | null, part: Record<string, string>): Promise<DiffResponse> {
+    const values = new URLSearchParams({ from: since, ...(until === null ? {} : { to: until }), ...part });
     return (await this.fetchJson(`/api/v1/diff?${values}`)) as DiffResponse;
   }
 
