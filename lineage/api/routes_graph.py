@@ -15,7 +15,7 @@ from lineage.api.past import past_answer, past_graph
 from lineage.api.responses import packed_response
 from lineage.api.schemas.graph import GraphDifference, GraphExport
 from lineage.change_feed import Message, TooManyListeners
-from lineage.checks.diff import diff_graphs
+from lineage.checks.diff import diff_texts
 from lineage.events import canonical_json
 from lineage.service import Service
 from lineage.store.packed_answer import PackedAnswer
@@ -76,7 +76,7 @@ async def changes(service: ServiceDep) -> StreamingResponse:
 
 
 def _diff_json(before: bytes, after: bytes) -> bytes:
-    return json.dumps(diff_graphs(json.loads(before), json.loads(after)).to_json()).encode()
+    return json.dumps(diff_texts(before, after).to_json()).encode()
 
 
 async def _graph_json(service: Service, parameter: str, at: str | None, node: str | None, depth: int) -> bytes:

@@ -3,5 +3,6 @@
 
 from lineage.checks.diff.compare import diff_graphs
 from lineage.checks.diff.difference import Change, Difference, Kind, Subject
+from lineage.checks.diff.texts import diff_texts
 
-__all__ = ["Change", "Difference", "Kind", "Subject", "diff_graphs"]
+__all__ = ["Change", "Difference", "Kind", "Subject", "diff_graphs", "diff_texts"]

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from lineage_events import body, dataset, read, recorded_lines, schema, source
 
-from lineage.checks.diff import diff_graphs
+from lineage.checks.diff import diff_graphs, diff_texts
 from lineage.events import canonical_json
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
@@ -35,7 +35,9 @@ BEFORE = graph(stats(PRICE))
 
 
 def lines(before, after):
-    return diff_graphs(before, after).render_text().splitlines()[:-1]
+    found = diff_graphs(before, after)
+    assert diff_texts(canonical_json(before), canonical_json(after)).to_json() == found.to_json()
+    return found.render_text().splitlines()[:-1]
 
 
 def test_equal_graphs_have_no_differences():
@@ -228,3 +230,39 @@ def test_diff_of_recorded_graphs_is_the_added_engine():
     kinds = [change.kind for change in difference.changes if change.subject == "edge"]
     assert (kinds.count("added"), kinds.count("removed")) == (len(now - known), len(known - now))
     assert kinds
+
+
+def random_graph(chance: random.Random):
+    """A graph in which many columns have several transformations, and some are nested."""
+    contents = []
+    for job in range(6):
+        inputs = [dataset(f"in {chance.randrange(4)}", schema=schema(*chance.sample("abcd", 3))) for _ in range(2)]
+        fields = {
+            name: {
+                "inputFields": [
+                    source(inputs[0]["name"], chance.choice("abcd"), chance.choice(("IDENTITY", "FILTER", "SORT")))
+                    for _ in range(chance.randrange(1, 4))
+                ]
+            }
+            for name in chance.sample(["x", "y", "z"], 2)
+        }
+        output = dataset(f"out {job}", schema=schema(*fields), columnLineage={"fields": fields})
+        if chance.random() < 0.8:
+            state = chance.choice(("START", "COMPLETE", "FAIL"))
+            contents.append(body(state, job=f"job {job}", inputs=inputs, outputs=[output]))
+    return graph(*contents)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_texts_have_the_differences_of_their_graphs(seed):
+    chance = random.Random(seed)
+    before, after = random_graph(chance), random_graph(chance)
+    found = diff_texts(canonical_json(before), canonical_json(after))
+    assert found.to_json() == diff_graphs(before, after).to_json()
+    assert not found.empty
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"version":1,"jobs":3}'])
+def test_an_invalid_text_is_rejected(text):
+    with pytest.raises(ValueError, match="the second graph is not a graph export"):
+        diff_texts(canonical_json(BEFORE), text)
