@@ -84,8 +84,8 @@ def _main() -> None:
         if given.question is None:
             found = export_as_of(log, given.at, reader, state)
         else:
-            found = answer_as_of(log, given.at, reader, given.question, state)
-    sys.stdout.buffer.write(compress(canonical_json(found)))
+            found = canonical_json(answer_as_of(log, given.at, reader, given.question, state))
+    sys.stdout.buffer.write(compress(found))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from lineage.events import EventError, canonical_json
+from lineage.events import EventError
 from lineage.events.ids import RunId
-from lineage.graph import Graph, LineageRecords, export_graph
+from lineage.graph import Graph, LineageRecords
+from lineage.graph.export import export_text
 from lineage.graph.snapshot import Key, Snapshot, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store.past_states import past_state, restored_state
@@ -58,7 +59,7 @@ def graph_at(path: Path, at: int, reader: EventReader, state: State | None = Non
         Compacted: retention has compacted later events.
     """
     with closing(snapshot_of_file(path)) as connection:
-        return canonical_json(export_as_of(FileRows(connection), at, reader, state))
+        return export_as_of(FileRows(connection), at, reader, state)
 
 
 def snapshot_of_file(path: Path) -> sqlite3.Connection:
@@ -127,8 +128,8 @@ class FileRows:
         return events_of(self._connection, runs, hashes, after, until)
 
 
-def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None = None) -> dict[str, object]:
-    """Return the graph export of a log's events of time `at` (ns) and before.
+def export_as_of(log: LogRows, at: int, reader: EventReader, state: State | None = None) -> bytes:
+    """Return the graph export, as canonical JSON, of a log's events of time `at` (ns) and before.
 
     Raises:
         Compacted: retention has compacted later events.
@@ -149,7 +150,7 @@ def check_known(log: LogRows, at: int) -> None:
         raise Compacted(since)
 
 
-def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
+def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> bytes:
     """Return the graph export, made of a past state if one fits."""
     with closing(snapshot_of_file(state.path)) as file:
         (digest,) = file.execute("SELECT digest FROM checkpoint").fetchone()
@@ -158,12 +159,12 @@ def _export_with(state: State, log: LogRows, at: int, reader: EventReader) -> di
             return _export_of_all(log, at, reader)
         lineage, graph = restored_state(file, found, RunLoader(log, reader, at).load)
         _apply_events(log, found.position, at, reader, lineage)
-        return export_graph(lineage, graph)
+        return export_text(lineage, graph)
 
 
-def _export_of_all(log: LogRows, at: int, reader: EventReader) -> dict[str, object]:
+def _export_of_all(log: LogRows, at: int, reader: EventReader) -> bytes:
     """Return the graph export, made of all events."""
-    return export_graph(*whole_graph(log, at, reader))
+    return export_text(*whole_graph(log, at, reader))
 
 
 def whole_graph(log: LogRows, at: int, reader: EventReader) -> tuple[LineageRecords, Graph]:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import psycopg
 
-from lineage.events import canonical_json
 from lineage.settings import Settings
 from lineage.store import EventLog
 from lineage.store.event_store import EventStore
@@ -116,7 +115,7 @@ class PostgresStore:
 
     def graph_at(self, at: int, reader) -> bytes:
         with rows_of(self.database.address) as log:
-            return canonical_json(export_as_of(log, at, reader))
+            return export_as_of(log, at, reader)
 
     def settings(self, instance: str = "one", **changes) -> Settings:
         return Settings(
