@@ -117,9 +117,13 @@ def stored_edges(spark: SparkSession) -> list[tuple[str, ...]]:
 def expected_edges(events: list[Event]) -> list[tuple[str, ...]]:
     lineage = fold_events(events)
     return sorted(
-        (*edge["job"].values(), edge["direction"], *edge["dataset"].values())
+        (*identity(edge["job"]), edge["direction"], *identity(edge["dataset"]))
         for edge in export_graph(lineage, Graph(lineage))["edges"]
     )
+
+
+def identity(row: dict[str, str]) -> tuple[str, str]:
+    return row["namespace"], row["name"]
 
 
 def test_the_tables_have_the_graph_as_of_a_time(lake: SparkSession) -> None:
