@@ -229,7 +229,7 @@ describe("GraphWorker", () => {
     });
     expect((await worker.load(at))?.isPart).toBe(false);
     expect((await worker.columnPath(column("b.x"))).nodes).toHaveLength(2);
-    // The summaries tell the size of the graph.
+    // The size of the graph is that of the summaries.
     expect(requested).toEqual(["/api/v1/summaries", `/api/v1/graph?asOf=${encodeURIComponent(at)}`]);
   });
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed facets: equal when unpacked, told apart where they differ, and small."""
+"""Packed facets: equal when unpacked, different where they differ, and small."""
 
 import tracemalloc
 
