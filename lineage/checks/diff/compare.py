@@ -190,8 +190,17 @@ def _column_edges(rows: Iterable[Row]) -> dict[tuple[Any, ...], _GraphElement]:
     """Group edges by both ends; the state of a group is all its transformations."""
     edges: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        edges.setdefault((*_identity(row["job"]), *_edge_end(row["output"]), *_edge_end(row["input"])), []).append(row)
+        edges.setdefault(column_edge_ends(row), []).append(row)
     return {key: _column_edge_element(group) for key, group in edges.items()}
+
+
+def column_edge_ends(row: Row) -> tuple[str, ...]:
+    """Return what the rows of one edge between columns have in common: job, output and input.
+
+    Raises:
+        KeyError, TypeError, AttributeError: the row is broken.
+    """
+    return *_identity(row["job"]), *_edge_end(row["output"]), *_edge_end(row["input"])
 
 
 def _column_edge_element(rows: list[Row]) -> _GraphElement:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from lineage.checks.diff.compare import diff_graphs
+from lineage.checks.diff.compare import column_edge_ends, diff_graphs
 from lineage.checks.diff.difference import Difference
 from lineage.events.ids import JsonObject
 
@@ -40,8 +40,7 @@ def diff_texts(before: bytes, after: bytes) -> Difference:
         was, now, equal = _compared(getattr(old, kind), getattr(new, kind))
         if kind in _COLUMN_KINDS and (was or now):
             # A change of an edge names all transformations between its ends, also those that are in both graphs.
-            ends = {_ends(row) for row in (*was, *now)}
-            both = [row for row in map(msgspec.json.decode, equal) if _ends(row) in ends]
+            both = _between_same_ends([*was, *now], equal)
             was, now = was + both, now + both
         found[0][kind], found[1][kind] = was, now
     return diff_graphs(*found)
@@ -77,6 +76,13 @@ def _items(rows: list[msgspec.Raw]) -> Iterator[tuple[bytes, msgspec.Raw]]:
     return ((bytes(row), row) for row in rows)
 
 
-def _ends(row: JsonObject) -> tuple[object, ...]:
-    """Return what identifies an edge between columns: job, output and input."""
-    return tuple(row[part].get(key) for part in ("job", "output", "input") for key in ("namespace", "name", "field"))
+def _between_same_ends(changed: list[Any], equal: list[msgspec.Raw]) -> list[Any]:
+    """Return the rows of both graphs that belong to an edge of which another row changed.
+
+    All rows of both if one is broken: the comparison rejects it, and names the graph.
+    """
+    try:
+        ends = set(map(column_edge_ends, changed))
+        return [row for row in map(msgspec.json.decode, equal) if column_edge_ends(row) in ends]
+    except (KeyError, TypeError, AttributeError):
+        return [*map(msgspec.json.decode, equal)]

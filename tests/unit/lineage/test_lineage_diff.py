@@ -266,3 +266,10 @@ def test_texts_have_the_differences_of_their_graphs(seed):
 def test_an_invalid_text_is_rejected(text):
     with pytest.raises(ValueError, match="the second graph is not a graph export"):
         diff_texts(canonical_json(BEFORE), text)
+
+
+@pytest.mark.parametrize("kind", ["jobs", "datasets", "edges", "flows", "columns", "datasetColumns"])
+def test_a_text_with_a_broken_row_is_rejected(kind):
+    broken = {**BEFORE, kind: [{"namespace": 1}]}
+    with pytest.raises(ValueError, match="the second graph export is broken"):
+        diff_texts(canonical_json(BEFORE), canonical_json(broken))
