@@ -51,10 +51,11 @@ def export_text(lineage: LineageRecords, graph: Graph) -> bytes:
 
 def export_part(lineage: LineageRecords, graph: Graph, jobs: Set[JobId], datasets: Set[DatasetId]) -> JsonObject:
     """Return the rows of `export_graph` of some jobs and datasets; the graph must be refreshed."""
-    rows = _empty_rows()
+    rows: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     for job in jobs:
         rows["jobs"].append(_job_json(lineage, graph, lineage.jobs[job]))
-        _add_edges(rows, job, graph.job_lineages[job])
+        for kind, row in _edge_rows(job, graph.job_lineages[job]):
+            rows[kind].append(row)
     for dataset in datasets:
         rows["datasets"].append(dataset_json(lineage, lineage.datasets[dataset]))
     for dependency in sorted({found for job in jobs for found in graph.job_lineages[job].dependencies}):
@@ -72,11 +73,8 @@ def export_steps(lineage: LineageRecords, graph: Graph, rows: ExportRows) -> Ite
     for count, (job, view) in enumerate(list(graph.job_lineages.items()), start=1):
         # Thousands are read; if all stayed in memory, they would be most of it.
         rows.add("jobs", lineage.job_once(job, lambda record: _job_json(lineage, graph, record)))
-        found = _empty_rows()
-        _add_edges(found, job, view)
-        for kind, made in found.items():
-            for row in made:
-                rows.add(kind, row)
+        for kind, row in _edge_rows(job, view):
+            rows.add(kind, row)
         if count % _NODES_PER_STEP == 0:
             yield
     for count, name in enumerate(list(lineage.datasets), start=1):
@@ -88,16 +86,11 @@ def export_steps(lineage: LineageRecords, graph: Graph, rows: ExportRows) -> Ite
         rows.add("jobDependencies", _dependency_json(dependency))
 
 
-def job_lineage_rows(job: JobId, view: JobLineage) -> dict[str, list[JsonObject]]:
-    """Return the rows of the export that the lineage of a job makes, with the job dependencies that it states."""
-    rows = _empty_rows()
-    _add_edges(rows, job, view)
-    rows["jobDependencies"] = [_dependency_json(dependency) for dependency in view.dependencies]
-    return rows
-
-
-def _empty_rows() -> dict[str, list[JsonObject]]:
-    return {kind: [] for kind in KINDS}
+def job_lineage_rows(job: JobId, view: JobLineage) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the rows of the export that the lineage of a job makes, with the job dependencies that it states."""
+    yield from _edge_rows(job, view)
+    for dependency in view.dependencies:
+        yield "jobDependencies", _dependency_json(dependency)
 
 
 def _dependency_json(dependency: JobDependency) -> JsonObject:
@@ -115,21 +108,19 @@ def _job_json(lineage: LineageRecords, graph: Graph, job: JobRecord) -> JsonObje
     return {**identity_json(job.id), "type": facet.get("processingType"), "state": state}
 
 
-def _add_edges(export: dict[str, list[JsonObject]], job: JobId, view: JobLineage) -> None:
+def _edge_rows(job: JobId, view: JobLineage) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the rows of the edges of a job, each with its kind."""
     for direction, datasets in (("input", view.inputs), ("output", view.outputs)):
         for dataset in datasets:
-            export["edges"].append(
-                {"job": identity_json(job), "direction": direction, "dataset": identity_json(dataset)}
-            )
+            yield "edges", {"job": identity_json(job), "direction": direction, "dataset": identity_json(dataset)}
     for flow in view.flows:
-        export["flows"].append(
-            {"job": identity_json(job), "input": identity_json(flow.source), "output": identity_json(flow.output)}
-        )
+        source, output = identity_json(flow.source), identity_json(flow.output)
+        yield "flows", {"job": identity_json(job), "input": source, "output": output}
     for edge in view.columns:
-        export["datasetColumns" if edge.field is None else "columns"].append(_column_json(edge))
+        yield "datasetColumns" if edge.field is None else "columns", _column_json(edge)
     for vanished in view.vanished:
         row = {"direction": vanished.direction, "dataset": identity_json(vanished.dataset), "reason": vanished.reason}
-        export["vanished"].append({"job": identity_json(job), **row})
+        yield "vanished", {"job": identity_json(job), **row}
 
 
 def _column_json(edge: ColumnEdge) -> JsonObject:

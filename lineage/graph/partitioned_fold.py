@@ -167,8 +167,8 @@ def job_rows(job: JobRecord, shared: SharedState) -> Iterator[ExportRow]:
         return
     facet = job.facets.get("jobType") or {}
     yield ExportRow("jobs", {"namespace": job.id.namespace, "name": job.id.name, "type": facet.get("processingType")})
-    for kind, rows in job_lineage_rows(job.id, lineage).items():
-        yield from (ExportRow(kind, row) for row in rows)
+    for kind, row in job_lineage_rows(job.id, lineage):
+        yield ExportRow(kind, row)
 
 
 def dataset_row(record: DatasetRecord) -> ExportRow:
