@@ -141,7 +141,7 @@ def packed_segment(rows: list[tuple[int, bytes]]) -> SegmentRow:
 
 
 def _readable_or_stored(body: bytes) -> bytes:
-    """Return the event of a body. A damaged body is kept as it is: its event is a dead letter already."""
+    """Return the event of a body. A damaged body is returned unchanged: its event is a dead letter already."""
     try:
         return decompress(body)
     except ValueError:

@@ -30,10 +30,11 @@ CARD_HEIGHT = 48
 
 SKEWED_NODES = 505
 """Jobs and datasets of the skewed graph of about 500 nodes."""
-STATS = "dataset:s3://warehouse:sales/supplier_stats"
+
 MAX_EXPORTED_NODES = 5_000
 """Nodes up to which the page loads the columns of a whole graph."""
 
+STATS = "dataset:s3://warehouse:sales/supplier_stats"
 SHOP_ORDERS = "dataset:postgres://postgres:5432:shop.public.orders"
 
 
