@@ -56,7 +56,7 @@ _PREFIX = b'{"schema":' + canonical_json(_SCHEMA) + b',"payload":'
 
 def record_key(event: Event) -> bytes:
     """Return the key of an event's record: its hash, hexadecimal."""
-    return event.order.hash.hex().encode()
+    return event.hash.hex().encode()
 
 
 def record_value(event: Event, position: int, accepted: int) -> bytes:
@@ -69,7 +69,7 @@ def record_value(event: Event, position: int, accepted: int) -> bytes:
     """
     job, dataset = event.job, event.dataset
     payload = {
-        HASH: event.order.hash.hex(),
+        HASH: event.hash.hex(),
         "position": position,
         "event_time": event.original.time // _MILLISECOND,
         "accepted_at": accepted // _MILLISECOND,

@@ -18,9 +18,15 @@ NEVER_CLAMPED = 2**63 - 1 - MAX_CLOCK_SKEW
 
 NO_TABLES: Mapping[DatasetId, DatasetId] = {}
 
+ORDER_HASH_BYTES = 16
+"""Bytes of the hash of an order: enough to tell events apart, and half of what a record of a run takes are hashes."""
+
 
 class Order(NamedTuple):
-    """Place in the total order of events: effective time in nanoseconds, then hash of the original."""
+    """Place in the total order of events: effective time in nanoseconds, then the first bytes of the original's hash.
+
+    `hash` has `ORDER_HASH_BYTES`.
+    """
 
     time: int
     hash: bytes
@@ -43,6 +49,11 @@ class Event:
     """Location of each catalog table that the event names, unless the catalog states another one."""
 
     @property
+    def hash(self) -> bytes:
+        """Return the hash of the original, under which the log stores it."""
+        return self.original.hash
+
+    @property
     def clamped(self) -> bool:
         """Return whether the stated time is in the future of the first acceptance, and so not the effective time."""
         return self.order.time != self.original.time
@@ -56,7 +67,7 @@ def event_of(
     The effective time is the stated one, but at most `MAX_CLOCK_SKEW` after the first acceptance: an event of an
     emitter whose clock is wrong must not come after all events of the years until then.
     """
-    order = Order(min(original.time, accepted + MAX_CLOCK_SKEW), original.hash)
+    order = Order(min(original.time, accepted + MAX_CLOCK_SKEW), original.hash[:ORDER_HASH_BYTES])
     job = run = dataset = None
     event_type = ""
     if original.kind is Kind.DATASET:

@@ -221,7 +221,7 @@ class Forwarder:
             # The log cannot be read; the event is not the cause.
             raise
         except Exception as error:
-            logger.exception("event %s cannot be forwarded", event.order.hash.hex())
+            logger.exception("event %s cannot be forwarded", event.hash.hex())
             return f"cannot be enriched: {error!r}"
 
     async def _is_only_end(self, event: Event) -> bool:
@@ -252,9 +252,9 @@ class Forwarder:
 
     async def _park(self, event: Event, cause: str) -> None:
         """Store an event as a dead letter."""
-        await asyncio.to_thread(self._log.dead_letters.park, DeadLetterKind.FORWARD, event.order.hash, cause)
+        await asyncio.to_thread(self._log.dead_letters.park, DeadLetterKind.FORWARD, event.hash, cause)
         self._parked += 1
-        name = event.order.hash.hex()
+        name = event.hash.hex()
         logger.error("event %s is not forwarded to %s and becomes a dead letter: %s", name, self._backend.name, cause)
 
     async def _resend(self, content_hash: bytes) -> str | None:

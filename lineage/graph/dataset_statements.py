@@ -2,7 +2,7 @@
 """Statements of events about a dataset's columns and version: the last ones in memory, the others in an archive."""
 
 from collections.abc import Iterable
-from hashlib import sha256
+from hashlib import blake2b
 from itertools import count
 from typing import NamedTuple, Protocol
 
@@ -19,7 +19,7 @@ KEPT = 2
 """Latest statements that stay in memory."""
 
 _FIELDS = "fields"
-_DIGEST_BYTES = 32
+_DIGEST_BYTES = 16
 
 _MAX_DIGESTS = 20_000
 _digests: Memo[bytes, bytes | None] = Memo(_MAX_DIGESTS)
@@ -64,9 +64,13 @@ class PackedColumns:
         return fields
 
 
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
+
+
 def columns_digest(fields: list[JsonObject]) -> bytes:
     """Return the digest of columns."""
-    return sha256(canonical_json(fields)).digest()
+    return _digest(canonical_json(fields))
 
 
 def schema_digest(schema: StoredJson) -> bytes | None:
@@ -94,7 +98,7 @@ class DatasetStatement(NamedTuple):
     def key(self) -> bytes:
         """Return a key that is equal for equal statements."""
         version = b"" if self.version is None else b"=" + self.version.encode()
-        return sha256(b"%d%s%s" % (self.read, self.columns.digest if self.columns else b"", version)).digest()
+        return _digest(b"%d%s%s" % (self.read, self.columns.digest if self.columns else b"", version))
 
 
 class StatementArchive(Protocol):

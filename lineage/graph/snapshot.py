@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from lineage.events.event import Event, Order
+from lineage.events.event import ORDER_HASH_BYTES, Event, Order
 from lineage.events.ids import DatasetId, JobId, JsonObject, RunId
 from lineage.events.own_facets import CatalogKey, EntryKind, catalog_statement
 from lineage.events.strict_json import canonical_json
@@ -426,6 +426,6 @@ def _encode_order(order: Order) -> list[object]:
 
 
 def _decode_order(content: Sequence[Any]) -> Order:
-    """Decode an order; in JSON its hash is hexadecimal."""
+    """Decode an order; in JSON its hash is hexadecimal, in older snapshots of the log that of a whole event."""
     time, digest = content
-    return Order(time, digest if type(digest) is bytes else bytes.fromhex(digest))
+    return Order(time, digest if type(digest) is bytes else bytes.fromhex(digest)[:ORDER_HASH_BYTES])

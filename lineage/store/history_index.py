@@ -79,7 +79,7 @@ class HistoryIndex:
         self.add_links(links_of_event(event))
         subject = subject_of(event)
         if subject is not None:
-            self._events.append((*row_key(subject), event.order.time, event.order.hash))
+            self._events.append((*row_key(subject), event.order.time, event.hash))
 
     def add_links(self, links: Iterable[NameLink]) -> None:
         """Add pairs of names; idempotent."""

@@ -144,10 +144,14 @@ class EventLog:
             return history_of_run(connection, run)
 
     def number(self, content_hash: bytes) -> int:
-        """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
+        """Return the number of an event, given its hash or the first bytes of it.
+
+        0 if it was compacted, and so arrived before all that are in the log.
+        """
+        query = "SELECT seq, hash FROM events WHERE hash >= ? ORDER BY hash LIMIT 1"
         with self._database.reading() as connection:
-            row = connection.execute("SELECT seq FROM events WHERE hash = ?", (content_hash,)).fetchone()
-        return row[0] if row else 0
+            row = connection.execute(query, (content_hash,)).fetchone()
+        return row[0] if row and row[1].startswith(content_hash) else 0
 
     def count(self) -> int:
         """Return the number of events in the log, without compacted ones."""

@@ -115,10 +115,10 @@ class Projection:
             if self.state is not None:
                 self.state.index.add(event)
         except Exception as error:
-            logger.exception("event %s is stored but cannot be applied", event.order.hash.hex())
-            self._park_event(DeadLetterKind.FOLD, event.order.hash, repr(error))
+            logger.exception("event %s is stored but cannot be applied", event.hash.hex())
+            self._park_event(DeadLetterKind.FOLD, event.hash, repr(error))
             return False
-        self.unapplied.pop(event.order.hash, None)
+        self.unapplied.pop(event.hash, None)
         if event.run is not None:
             self._archive_runs(event.run.job)
         return True

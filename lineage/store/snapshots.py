@@ -73,7 +73,7 @@ class Snapshots:
             return 0
         changed = self._merged_rows(events, horizons)
         with self._database.transaction(making_room=True) as connection:
-            removed = {event.order.hash for event in events}
+            removed = {event.hash for event in events}
             hashes = [(content_hash,) for content_hash in removed]
             # Delete first: in a full file the snapshots need the space of the removed events.
             connection.executemany("DELETE FROM events WHERE hash = ?", hashes)

@@ -74,8 +74,11 @@ class LogReads:
         return {run for (run,) in self._reader.rows(sql.RUNS_WITH_EVENTS, ([*runs],))}
 
     def number(self, content_hash: bytes) -> int:
-        """Return the number of an event; 0 if it was compacted, and so arrived before all that are in the log."""
-        return self._reader.number(sql.NUMBER, (content_hash,))
+        """Return the number of an event, given its hash or the first bytes of it.
+
+        0 if it was compacted, and so arrived before all that are in the log.
+        """
+        return self._reader.number(sql.NUMBER, (content_hash,) * 3)
 
     def count(self) -> int:
         """Return the number of events in the log, without compacted ones."""

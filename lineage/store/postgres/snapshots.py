@@ -48,7 +48,7 @@ class PostgresSnapshots:
             changed = merged_rows(stored, events, horizons)
         if not events:
             return 0
-        removed = {event.order.hash for event in events}
+        removed = {event.hash for event in events}
         numbers = [row.seq for row in rows if row.hash in removed]
         with self._lease.writing() as connection:
             if connection.execute(sql.TRY_COMPACTION).fetchone() != (True,):

@@ -73,7 +73,10 @@ RUN_EVENTS_PAGE = f"""
     ORDER BY e.event_time {{order}}, e.hash {{order}} LIMIT %(limit)s OFFSET %(offset)s
 """
 COUNT_RUN_EVENTS = "SELECT count(*) FROM events e WHERE {where}"
-NUMBER = "SELECT seq FROM events WHERE hash = %s"
+NUMBER = """
+SELECT seq FROM (SELECT seq, hash FROM events WHERE hash >= %s ORDER BY hash LIMIT 1) AS next
+WHERE substring(hash FOR length(%s)) = %s
+"""
 COUNT = "SELECT count(*) FROM events"
 COUNT_SNAPSHOTS = "SELECT count(*) FROM snapshots"
 LAST = "SELECT greatest((SELECT max(seq) FROM events), (SELECT through FROM retention), 0)"

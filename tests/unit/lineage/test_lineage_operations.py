@@ -144,11 +144,11 @@ def test_malformed_batch_is_rejected(tmp_path, content, status, code):
 
 
 def test_unapplicable_event_is_a_dead_letter_until_a_rebuild(tmp_path, monkeypatch):
-    poison = read(orders(5, run=5)).order.hash
+    poison = read(orders(5, run=5)).hash
     apply = records_module.LineageRecords.apply
 
     def defect(self, event):
-        if event.order.hash == poison:
+        if event.hash == poison:
             raise RuntimeError("a defect")
         apply(self, event)
 

@@ -9,6 +9,7 @@ import pytest
 from lineage_events import original, run_id
 
 from lineage.events import JobId, canonical_json
+from lineage.events.event import ORDER_HASH_BYTES
 from lineage.events.ids import RunId
 from lineage.events.timestamps import parse_time
 from lineage.store import (
@@ -39,6 +40,14 @@ def test_duplicate_event_is_stored_once(log):
     assert log.append([first, second, first]) == [True, True, False]
     assert log.append([second]) == [False]
     assert _originals(log.events(_no_damage)) == [first, second]
+
+
+def test_event_is_found_by_the_first_bytes_of_its_hash(log):
+    first, second, absent = (original("RUNNING", second) for second in (1, 2, 3))
+    log.append([first, second])
+    for size in (len(first.hash), ORDER_HASH_BYTES):
+        assert [log.number(made.hash[:size]) for made in (first, second, absent)] == [1, 2, 0]
+    assert log.number(b"\xff" * ORDER_HASH_BYTES) == 0
 
 
 def test_log_can_be_reopened(store):
