@@ -46,7 +46,7 @@ class JobRecord:
     them too. `starts` are the START events of the others, sorted; `ever_declared` are the edges of all job events,
     `control_flow` has the last jobDependencies facet of any run. `last_stated` is the last complete statement of any
     run (see `RunRecord.stated`) with the run's UUID, `longest_interval` the longest interval in seconds between RUNNING
-    events that any jobType facet stated, `archive_at` the number of runs in memory with which some are archived.
+    events that any jobType facet stated, `runs_kept` the number of runs that stayed in memory when others were archived.
     """
 
     id: JobId
@@ -62,7 +62,7 @@ class JobRecord:
     history: RunHistory = field(default_factory=RunHistory)
     last_stated: tuple[Order, str] | None = None
     longest_interval: float = DEFAULT_INTERVAL
-    archive_at: int = 0
+    runs_kept: int = 1
     _last_edges: frozenset[Edge] = frozenset()
     _last_job_type: JsonObject | None = None
 

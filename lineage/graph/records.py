@@ -53,7 +53,7 @@ class StoredRecords(Protocol):
 
 
 SPARE_RUNS = 2
-"""Runs of a job in memory beside those that must be, before some are moved to the archive."""
+"""Runs of a job in memory beside those that must be, before some are moved to the archive although none has ended."""
 
 
 MAX_RECALLED = 32
@@ -176,9 +176,10 @@ class LineageRecords:
         record = job.runs.get(run.run) if job else None
         return record is not None and record.terminal is not None and record.terminal[2] != "COMPLETE"
 
-    def archive_runs(self, job: JobId) -> None:
+    def archive_runs(self, job: JobId, ended: bool) -> None:
         """Move the runs of a job that nothing asks for any more to the archive, if there are enough of them.
 
+        One is enough if a run has just `ended`: mostly the end of a run is what makes the one before it superfluous.
         Jobs with late events keep their history in memory for a while, as the next event is often late, too.
         """
         runs = self.jobs[job].runs
@@ -191,12 +192,13 @@ class LineageRecords:
                 oldest = next(iter(self._recalled))
                 del self._recalled[oldest]
                 self._move_runs(self.jobs[oldest], keep_history=False)
-        if len(runs.loaded) >= self.jobs[job].archive_at:
+        loaded = len(runs.loaded)
+        if (ended and loaded > 1) or loaded >= self.jobs[job].runs_kept + self.spare_runs:
             self._move_runs(self.jobs[job], keep_history=bool(runs.recalled))
 
     def _move_runs(self, record: JobRecord, keep_history: bool) -> None:
         retained = retained_runs(record)
-        record.archive_at = len(retained) + self.spare_runs
+        record.runs_kept = len(retained)
         moved = record.archive_runs(retained, keep_history)
         changed = {RunId(run, record.id) for run in (*moved.archived, *moved.loaded)}
         self.unsaved.runs |= changed

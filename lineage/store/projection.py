@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lineage.events import DatasetId, Event, EventError, JobId
 from lineage.events.ids import RunId
 from lineage.graph import Graph, LineageRecords
+from lineage.graph.run_record import TERMINAL_RANK
 from lineage.graph.snapshot import Key, Subject, restore
 from lineage.rules.event_reader import EventReader
 from lineage.store import DeadLetterKind, StoreError
@@ -120,7 +121,7 @@ class Projection:
             return False
         self.unapplied.pop(event.hash, None)
         if event.run is not None:
-            self._archive_runs(event.run.job)
+            self._archive_runs(event.run.job, event.event_type in TERMINAL_RANK)
         return True
 
     def apply_stored(self, stored: StoredEvent) -> bool:
@@ -251,7 +252,7 @@ class Projection:
             return None
         job = JobId(*key.identity[:2])
         if previous is not None and previous != job:
-            self._archive_runs(previous)
+            self._archive_runs(previous, ended=True)
         return job
 
     def _restore_lineages(self, state: StateFile) -> Iterator[None]:
@@ -262,9 +263,9 @@ class Projection:
             if count % _EVENTS_PER_STEP == 0:
                 yield
 
-    def _archive_runs(self, job: JobId) -> None:
+    def _archive_runs(self, job: JobId, ended: bool) -> None:
         try:
-            self.lineage.archive_runs(job)
+            self.lineage.archive_runs(job, ended)
         except sqlite3.Error:
             # They stay in memory until it succeeds.
             logger.exception("runs of job %s/%s cannot be moved to the state file", job.namespace, job.name)

@@ -19,6 +19,7 @@ from lineage.graph import (
     dataset_statements,
     export_graph,
     fold_events,
+    records,
     run_outcome,
 )
 from lineage.graph.job_record import JobRecord
@@ -287,6 +288,20 @@ def test_memory_holds_few_runs_of_a_long_history(tmp_path):
     service.restart()
     (job,) = service.state.lineage.jobs.values()
     assert (len(job.runs.loaded) <= 2, len(job.runs)) == (True, 199)
+    service.close()
+
+
+def test_a_run_that_ends_replaces_the_one_before_it(tmp_path):
+    service = Restarts(tmp_path)
+    service.state.lineage.spare_runs = records.SPARE_RUNS
+    loaded = []
+    for number in range(1, 6):
+        for event_type, second in (("START", 2 * number), ("FAIL" if number == 3 else "COMPLETE", 2 * number + 1)):
+            service.store(body(event_type, second, run=number, outputs=[dataset("orders")]))
+            (job,) = service.state.lineage.jobs.values()
+            loaded.append(len(job.runs.loaded))
+    # The run before the failed one states the lineage.
+    assert loaded == [1, 1, 2, 1, 2, 2, 3, 1, 2, 1]
     service.close()
 
 
