@@ -46,7 +46,7 @@ class JobRecord:
     them too. `starts` are the START events of the others, sorted; `ever_declared` are the edges of all job events,
     `control_flow` has the last jobDependencies facet of any run. `last_stated` is the last complete statement of any
     run (see `RunRecord.stated`) with the run's UUID, `longest_interval` the longest interval in seconds between RUNNING
-    events that any jobType facet stated, `runs_kept` the number of runs that stayed in memory when others were archived.
+    events that any jobType facet stated, `runs_kept` the number of runs that the last archiving left in memory.
     """
 
     id: JobId
