@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ASGI application."""
 
+import logging
 import os
 import sqlite3
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
@@ -45,7 +47,10 @@ from lineage.settings import Settings
 from lineage.store import StoreError, StoreUnusable
 from lineage.store.event_store import EventStore
 from lineage.store.projection import Projection
+from lineage.store.reading_progress import ReadingProgress
 from lineage.store.state_file import open_state
+
+logger = logging.getLogger(__name__)
 
 
 def create_app(
@@ -74,8 +79,7 @@ def create_app(
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
     # Not a variable that `lifespan` refers to: it would keep the records after a rebuild has replaced them.
     projections = [Projection(log, EventReader(rules), saved)]
-    for _ in projections[0].build(checkpoints=True):
-        pass
+    _build(projections[0], saved.position or 0, log.last())
     _save(projections[0])
 
     @asynccontextmanager
@@ -139,6 +143,14 @@ def _watch(state: State, service: Service, outbox: Outbox | None) -> Watch | Non
     watch = Watch(outbox, AlertsOfService(state, service, state.lab).at, lambda: service.log.writes)
     watch.start()
     return watch
+
+
+def _build(state: Projection, first: int, last: int) -> None:
+    """Read the state, as of event number `first`, and the log after it up to `last`; a long log takes minutes."""
+    progress = ReadingProgress(first, last, time.monotonic())
+    for _ in state.build(checkpoints=True):
+        if not state.restoring and (line := progress.report(state.position, time.monotonic())) is not None:
+            logger.info(line)
 
 
 def _save(state: Projection) -> None:

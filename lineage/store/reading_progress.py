@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Progress of a start that reads a long log, for the log of the service: nothing answers until it ends."""
+
+REPORT_SECONDS = 10.0
+
+
+class ReadingProgress:
+    """Progress from event `first` to `last`, by their numbers; times are in seconds of one clock, `now` the present."""
+
+    def __init__(self, first: int, last: int, now: float) -> None:
+        self._first, self._last = first, last
+        self._began = self._reported = now
+
+    def report(self, position: int, now: float) -> str | None:
+        """Return a line after event `position`, every `REPORT_SECONDS`; None in between."""
+        if now - self._reported < REPORT_SECONDS:
+            return None
+        self._reported = now
+        done, whole = position - self._first, self._last - self._first
+        if done <= 0:
+            return f"reading {whole:,} events of the log before the service answers"
+        left = (now - self._began) * max(0, whole - done) / done
+        return f"read {done:,} of {whole:,} events of the log before the service answers, about {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in the unit that gives it two digits at most."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6_000 else f"{seconds / 3_600:.1f} h"
