@@ -59,6 +59,7 @@ class Projection:
         self.applied = 0
         self.position = 0
         self.restoring = False
+        self.max_unsaved = MAX_UNSAVED
         self.state = state
         self._is_committed = state is not None and state.position is not None
         self._log = log
@@ -78,7 +79,7 @@ class Projection:
     def needs_checkpoint(self) -> bool:
         """Return whether a checkpoint shall be made at once: many records have changed, or many events arrived."""
         due = self.state is not None and self.state.past_states.is_due(self.position)
-        return due or len(self.lineage.unsaved) > MAX_UNSAVED
+        return due or len(self.lineage.unsaved) > self.max_unsaved
 
     def build(self, checkpoints: bool = False) -> Iterator[None]:
         """Read the state file, if it has any state, and the log after it, in steps.

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A service with a long history: memory, disk, start, past graphs and reads, measured from outside.
 
-Run by `make bench` with a short history; alone by `python -m tests.bench.lineage_history --runs 5000000`.
+Run by `make bench` with a short history. That of ten million events is filled without HTTP first, but for its last
+events: `python -m tests.bench.lineage_history --jobs 20000 --raw-datasets 30000 --runs 5000000 --fill FOLDER`.
 """
 
 import argparse
+import gc
 import random
 import tempfile
 import time
@@ -16,6 +18,7 @@ from urllib.parse import quote
 from tests.bench.figures import Figures, print_figures, quantile
 from tests.bench.http_connection import Answer, HttpConnection, request_bytes
 from tests.bench.load_generator import BATCH_PATH
+from tests.bench.long_history import fill
 from tests.bench.run_history import BEGIN, DATASET_NAMESPACE, RunHistory, table_name
 from tests.bench.service_process import ServiceProcess, running_service
 from tests.bench.warehouse import encode
@@ -25,21 +28,27 @@ BATCH_SIZE = 200
 READS = 300
 PAST_GRAPHS = 20
 PAST_ANSWERS = 30
+SENT_AFTER_FILL = 20_000
 PAST_REQUESTS = ("lineage?depth=1&asOf={at}", "lineage?depth=2&asOf={at}", "impact?asOf={at}", "diff?depth=1&from={at}")
 
 
-def measure(figures: Figures, folder: Path, history: RunHistory, past_graphs: int = PAST_GRAPHS) -> None:
-    """Fill a service with a history, restart it, and read the present and the past, `past_graphs` times."""
+def measure(
+    figures: Figures, folder: Path, history: RunHistory, past_graphs: int = PAST_GRAPHS, sent: int | None = None
+) -> None:
+    """Send a history to a service, restart it, and read the present and the past, `past_graphs` times.
+
+    With `sent`, `folder` has a data directory with all of the history but as many events.
+    """
     data = folder / f"history-{history.runs}"
-    size = f"{history.events:,} events"
+    size, sent = f"{history.events:,} events", history.events if sent is None else sent
     figures.remark(f"{size}: {history.jobs:,} jobs, {history.runs:,} runs, {history.columns} columns per dataset")
+    figures.remark(f"ingest and memory after it: of the last {sent:,} events")
     with running_service(data) as service:
-        idle = service.pss_mib()
-        seconds, cpu = _fill(service, history)
-        figures.add(f"{size}, ingest in batches of {BATCH_SIZE}", "events/s", history.events / seconds)
-        figures.add(f"{size}, CPU of the service per event", "us", cpu / history.events * 1e6)
+        figures.add("memory of the service after its start (PSS)", "MB", _megabytes(service.pss_mib()))
+        seconds, cpu = _send(service, history, history.events - sent)
+        figures.add(f"{size}, ingest in batches of {BATCH_SIZE}", "events/s", sent / seconds)
+        figures.add(f"{size}, CPU of the service per event", "us", cpu / sent * 1e6)
         figures.add(f"{size}, memory after ingest (PSS)", "MB", _megabytes(service.pss_mib()))
-    figures.add("idle memory of the service (PSS)", "MB", _megabytes(idle))
     figures.add(f"{size}, disk", "MB", sum(file.stat().st_size for file in data.iterdir()) / 1e6)
     with running_service(data) as service:
         figures.add(f"{size}, from start to first response", "s", service.ready_seconds)
@@ -60,11 +69,11 @@ def _megabytes(mebibytes: float) -> float:
     return mebibytes * 2**20 / 1e6
 
 
-def _fill(service: ServiceProcess, history: RunHistory) -> tuple[float, float]:
-    """Send the history; return the seconds that the service took to respond, and its CPU seconds."""
+def _send(service: ServiceProcess, history: RunHistory, start: int) -> tuple[float, float]:
+    """Send the history from event number `start` on; return the seconds that the service took, and its CPU seconds."""
     connection = HttpConnection(service.host, service.port, timeout=600)
     seconds, cpu = 0.0, service.cpu_seconds()
-    for first in range(0, history.events, BATCH_SIZE):
+    for first in range(start, history.events, BATCH_SIZE):
         numbers = range(first, min(first + BATCH_SIZE, history.events))
         body = b"[" + b",".join(encode(history.event(number)) for number in numbers) + b"]"
         began = time.monotonic()
@@ -126,11 +135,18 @@ def main() -> None:
     parser.add_argument("--past-graphs", type=int, default=PAST_GRAPHS, help="graphs at past times that are read")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value to this file too")
     parser.add_argument("--data", type=Path, help="folder on the disk to measure (default: the temporary one)")
+    parser.add_argument("--fill", type=Path, metavar="FOLDER", help="fill this folder first, or go on; it stays")
     given = parser.parse_args()
     history = RunHistory(jobs=given.jobs, raw_datasets=given.raw_datasets, runs=given.runs)
     figures = Figures()
-    with tempfile.TemporaryDirectory(prefix="lineage-lab-history-", dir=given.data) as folder:
-        measure(figures, Path(folder), history, given.past_graphs)
+    if given.fill is not None:
+        # As in the service: events and records make no cycles.
+        gc.disable()
+        fill(given.fill / f"history-{history.runs}", history, history.events - SENT_AFTER_FILL)
+        measure(figures, given.fill, history, given.past_graphs, SENT_AFTER_FILL)
+    else:
+        with tempfile.TemporaryDirectory(prefix="lineage-lab-history-", dir=given.data) as folder:
+            measure(figures, Path(folder), history, given.past_graphs)
     print_figures(figures, given.json, f"history of {history.events:,} events")
 
 

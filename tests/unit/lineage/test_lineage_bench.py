@@ -6,14 +6,19 @@ import shutil
 import subprocess
 import zipfile
 from collections import Counter
+from urllib.request import urlopen
 
 import pytest
 
+from lineage.events import read_original
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules import Rules
 from lineage.rules.event_reader import read_event
+from lineage.store import EventLog
+from lineage.store.state_file import open_state
 from tests.bench.figures import Figures, Goal, format_number, quantile
 from tests.bench.load_generator import Load, prepared_generator
+from tests.bench.long_history import fill
 from tests.bench.marquez_comparison import DATABASE, JAR, marquez_rounds
 from tests.bench.run_history import RunHistory, table_name
 from tests.bench.service_process import running_service
@@ -41,6 +46,28 @@ def test_generated_warehouse_is_connected_and_has_the_stated_nodes():
             view = graph.job_lineages[job]
             todo += [other for dataset in view.inputs | view.outputs for other in graph.jobs_of(dataset)]
     assert reached == set(lineage.jobs)
+
+
+def test_a_filled_directory_is_that_of_a_service_that_received_the_events(tmp_path):
+    history = RunHistory(jobs=5, raw_datasets=7, columns=3, runs=300)
+    for events in (250, 598, 598):
+        fill(tmp_path / "filled", history, events)
+    with running_service(tmp_path / "filled") as service, urlopen(f"{service.url}/api/v1/graph") as answer:
+        filled = json.load(answer)
+    expected = fold_events(read_event(encode(history.event(number)), Rules()) for number in range(598))
+    assert filled == export_graph(expected, Graph(expected))
+    log = EventLog(tmp_path / "filled")
+    state = open_state(tmp_path / "filled", Rules(), 0, log.last(), log.identity)
+    assert state.position == log.last() == log.count() == len({history_hash(history, number) for number in range(598)})
+    state.close()
+    log.append([read_original(encode(history.event(599)))])
+    log.close()
+    with pytest.raises(ValueError, match="no event is left to be sent"):
+        fill(tmp_path / "filled", history, 598)
+
+
+def history_hash(history, number):
+    return read_original(encode(history.event(number))).hash
 
 
 def test_load_generator_sends_and_reads_every_event(tmp_path):
