@@ -19,7 +19,7 @@ NEVER_CLAMPED = 2**63 - 1 - MAX_CLOCK_SKEW
 NO_TABLES: Mapping[DatasetId, DatasetId] = {}
 
 ORDER_HASH_BYTES = 16
-"""Bytes of the hash of an order: enough to tell events apart, and half of what a record of a run takes are hashes."""
+"""Bytes of the hash of an order: events differ in them, and hashes are half of the size of a run's record."""
 
 
 class Order(NamedTuple):
