@@ -134,7 +134,7 @@ class EventStore(Protocol):
         """Return the snapshot of a run's compacted events, if any, and all other events of its UUID."""
 
     def number(self, content_hash: bytes) -> int:
-        """Return the number of an event, given its hash or the first bytes of it; 0 if it was compacted."""
+        """Return the number of an event, given its hash or that of its order; 0 if it was compacted."""
 
     def count(self) -> int:
         """Return the number of events in the log, without compacted ones."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lineage.events import Kind, Original
-from lineage.events.event import MAX_CLOCK_SKEW
+from lineage.events.event import MAX_CLOCK_SKEW, ORDER_HASH_BYTES
 from lineage.events.ids import RunId
 from lineage.graph.snapshot import Snapshot, run_key
 from lineage.rules.event_reader import EventReader
@@ -144,10 +144,12 @@ class EventLog:
             return history_of_run(connection, run)
 
     def number(self, content_hash: bytes) -> int:
-        """Return the number of an event, given its hash or the first bytes of it.
+        """Return the number of an event, given its hash or that of its order; 0 if none is stored under it.
 
-        0 if it was compacted, and so arrived before all that are in the log.
+        Such an event was compacted, and so arrived before all that are in the log.
         """
+        if len(content_hash) < ORDER_HASH_BYTES:
+            return 0
         query = "SELECT seq, hash FROM events WHERE hash >= ? ORDER BY hash LIMIT 1"
         with self._database.reading() as connection:
             row = connection.execute(query, (content_hash,)).fetchone()

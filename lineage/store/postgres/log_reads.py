@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from lineage.events import Kind
+from lineage.events.event import ORDER_HASH_BYTES
 from lineage.events.ids import RunId
 from lineage.graph.snapshot import Snapshot
 from lineage.store.compression import decompress
@@ -74,10 +75,12 @@ class LogReads:
         return {run for (run,) in self._reader.rows(sql.RUNS_WITH_EVENTS, ([*runs],))}
 
     def number(self, content_hash: bytes) -> int:
-        """Return the number of an event, given its hash or the first bytes of it.
+        """Return the number of an event, given its hash or that of its order; 0 if none is stored under it.
 
-        0 if it was compacted, and so arrived before all that are in the log.
+        Such an event was compacted, and so arrived before all that are in the log.
         """
+        if len(content_hash) < ORDER_HASH_BYTES:
+            return 0
         return self._reader.number(sql.NUMBER, (content_hash,) * 3)
 
     def count(self) -> int:

@@ -48,6 +48,8 @@ def test_event_is_found_by_the_first_bytes_of_its_hash(log):
     for size in (len(first.hash), ORDER_HASH_BYTES):
         assert [log.number(made.hash[:size]) for made in (first, second, absent)] == [1, 2, 0]
     assert log.number(b"\xff" * ORDER_HASH_BYTES) == 0
+    # As of the last record of a topic that is none of this service.
+    assert [log.number(first.hash[:size]) for size in (0, 1, ORDER_HASH_BYTES - 1)] == [0, 0, 0]
 
 
 def test_log_can_be_reopened(store):
