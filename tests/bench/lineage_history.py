@@ -142,8 +142,9 @@ def main() -> None:
     if given.fill is not None:
         # As in the service: events and records make no cycles.
         gc.disable()
-        fill(given.fill / f"history-{history.runs}", history, history.events - SENT_AFTER_FILL)
-        measure(figures, given.fill, history, given.past_graphs, SENT_AFTER_FILL)
+        sent = min(SENT_AFTER_FILL, history.events)
+        fill(given.fill / f"history-{history.runs}", history, history.events - sent)
+        measure(figures, given.fill, history, given.past_graphs, sent)
     else:
         with tempfile.TemporaryDirectory(prefix="lineage-lab-history-", dir=given.data) as folder:
             measure(figures, Path(folder), history, given.past_graphs)
