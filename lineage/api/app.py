@@ -79,7 +79,7 @@ def create_app(
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
     # Not a variable that `lifespan` refers to: it would keep the records after a rebuild has replaced them.
     projections = [Projection(log, EventReader(rules), saved)]
-    _build(projections[0], saved.position or 0, log.last())
+    _build(projections[0], saved.position or log.compacted_through(), log.last())
     _save(projections[0])
 
     @asynccontextmanager

@@ -66,7 +66,7 @@ class Lease(Protocol):
 
     @property
     def holder(self) -> str:
-        """Return the name of the writing instance, as far as it is known."""
+        """Return the name of the writing instance; empty until this instance has seen one."""
 
     def take(self) -> bool:
         """Take the lease if it is free; return whether this instance has it."""

@@ -7,8 +7,10 @@ import pytest
 from lineage_events import RULES, original
 
 from lineage.api import create_app
+from lineage.rules.event_reader import EventReader
 from lineage.settings import Settings
 from lineage.store import EventLog, reading_progress
+from lineage.store.horizons import Horizon, Horizons
 from lineage.store.reading_progress import ReadingProgress
 
 
@@ -33,10 +35,15 @@ def test_progress_is_reported_every_ten_seconds():
     assert reported == [10, 20, 30]
 
 
-def test_a_start_that_reads_the_log_reports_its_progress(tmp_path, caplog, monkeypatch):
+@pytest.mark.parametrize("compacted", [0, 60])
+def test_a_start_that_reads_the_log_reports_its_progress(tmp_path, caplog, monkeypatch, compacted):
     monkeypatch.setattr(reading_progress, "REPORT_SECONDS", 0)
     log = EventLog(tmp_path)
-    log.append([original("COMPLETE", 0, run=number) for number in range(1, 102)])
+    log.append([original("COMPLETE", 0, run=number) for number in range(1, compacted + 1)])
+    while log.compact(EventReader(RULES), Horizons(Horizon(2**62))):
+        pass
+    assert (log.count(), log.compacted_through()) == (0, compacted)
+    log.append([original("COMPLETE", 1, run=number) for number in range(1, 102)])
     settings = Settings(host="127.0.0.1", port=0, data=tmp_path, rules=None)
     with caplog.at_level(logging.INFO, "lineage.api.app"):
         create_app(settings, RULES, log)
