@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record of a dataset, and the versions derived from what its events state."""
+"""Record of a dataset."""
 
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, field
-from typing import NamedTuple
 
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JsonObject, RunId
@@ -12,9 +11,9 @@ from lineage.graph.dataset_statements import (
     DatasetStatements,
     PackedColumns,
     StatementArchive,
-    columns_digest,
     schema_digest,
 )
+from lineage.graph.dataset_versions import NO_COLUMNS, DatasetVersion, all_versions
 from lineage.graph.descriptive_facets import MERGED_FACETS, DescriptiveFacets, merge_roles
 from lineage.graph.mergeable import Span, effective_facet
 from lineage.graph.name_statements import (
@@ -28,30 +27,6 @@ from lineage.graph.name_statements import (
     written_after,
 )
 from lineage.graph.packed_json import is_tombstone
-
-
-class DatasetVersion(NamedTuple):
-    """State of a dataset, identified by its columns or by the `version` facet's datasetVersion.
-
-    `order` is the first event with it, `run` the run that sent it (None: a dataset event).
-    """
-
-    order: Order
-    run: RunId | None
-    columns: PackedColumns | None
-    version: str | None
-
-    @property
-    def fields(self) -> list[JsonObject]:
-        """Return the columns; empty if unknown."""
-        return self.columns.fields if self.columns else []
-
-    def has_columns(self, digest: bytes) -> bool:
-        """Return whether the version has the columns with a digest (`columns_digest`)."""
-        return (self.columns.digest if self.columns else _NO_COLUMNS) == digest
-
-
-_NO_COLUMNS = columns_digest([])
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,7 +123,7 @@ class DatasetRecord:
     def columns_digest(self) -> bytes:
         """Return the digest of the schema's columns, as a version has it (`DatasetVersion.has_columns`)."""
         register = self.facets.register("schema") or self.read_facets.register("schema")
-        return (register and schema_digest(register.stored)) or _NO_COLUMNS
+        return (register and schema_digest(register.stored)) or NO_COLUMNS
 
     @property
     def has_columns_of_readers(self) -> bool:
@@ -156,21 +131,8 @@ class DatasetRecord:
         return self.facets.register("schema") is None and self.read_facets.register("schema") is not None
 
     def versions(self) -> list[DatasetVersion]:
-        """Return the dataset's versions, oldest first; statements of readers count only if no writer made one.
-
-        Columns or version that an event omits are unchanged.
-        """
-        statements = self.statements.all()
-        versions: list[DatasetVersion] = []
-        columns: PackedColumns | None = None
-        version: str | None = None
-        for statement in [found for found in statements if not found.read] or statements:
-            columns = statement.columns or columns
-            version = statement.version or version
-            found = DatasetVersion(statement.order, statement.run, columns, version)
-            if not versions or not _is_same(versions[-1], found):
-                versions.append(found)
-        return versions
+        """Return the dataset's versions, oldest first."""
+        return all_versions(self.statements)
 
     def _join_names(self, order: Order, facets: JsonObject, read: bool, run: RunId | None) -> None:
         if (symlinks := facets.get("symlinks")) is not None:
@@ -206,7 +168,3 @@ class DatasetRecord:
             stated = None if schema is None or is_tombstone(schema) else schema
             self._last_columns = schema, None if stated is None else self.statements.packed(stated)
         return self._last_columns[1]
-
-
-def _is_same(one: DatasetVersion, other: DatasetVersion) -> bool:
-    return one.version == other.version and one.has_columns(other.columns.digest if other.columns else _NO_COLUMNS)

@@ -97,8 +97,12 @@ class DatasetStatement(NamedTuple):
     @property
     def key(self) -> bytes:
         """Return a key that is equal for equal statements."""
-        version = b"" if self.version is None else b"=" + self.version.encode()
-        return _digest(b"%d%s%s" % (self.read, self.columns.digest if self.columns else b"", version))
+        return _key(self.read, self.columns.digest if self.columns else None, self.version)
+
+
+def _key(read: bool, columns: bytes | None, version: str | None) -> bytes:
+    stated = b"" if version is None else b"=" + version.encode()
+    return _digest(b"%d%s%s" % (read, columns or b"", stated))
 
 
 class StatementArchive(Protocol):
@@ -115,6 +119,9 @@ class StatementArchive(Protocol):
 
     def statements(self, dataset: DatasetId) -> list[DatasetStatement]:
         """Return all archived statements about a dataset, in any order."""
+
+    def latest_statements(self, dataset: DatasetId, read: bool, number: int) -> list[DatasetStatement]:
+        """Return the latest archived statements of a dataset's readers, or of others; at most `number`."""
 
     def statements_of(self, dataset: DatasetId) -> int:
         """Return the number of archived statements about a dataset."""
@@ -166,7 +173,20 @@ class DatasetStatements:
         found = list(self.loaded.values())
         if self._archive is not None and self.archived:
             found += self._archive.statements(self._dataset)
-        return sorted(found, key=lambda statement: (statement.order, statement.key))
+        return sorted(found, key=_place)
+
+    def latest(self, read: bool, number: int) -> list[DatasetStatement]:
+        """Return the latest statements of readers, or of others, in total order; at most `number`."""
+        found = {key: said for key, said in self.loaded.items() if said.read is read}
+        if self._archive is not None and self.archived:
+            archived = self._archive.latest_statements(self._dataset, read, number)
+            found = {said.key: said for said in archived} | found
+        return sorted(found.values(), key=_place)[-number:]
+
+    def has(self, read: bool, columns: bytes, version: str | None) -> bool:
+        """Return whether a reader, or another one, stated both columns, by their digest, and a version (or none)."""
+        key = _key(read, columns, version)
+        return key in self.loaded or self._archived_order(key) is not None
 
     def forget(self, before: int, kept: int) -> None:
         """Remove statements in memory from before a time (ns), but for the newest `kept` of them."""
@@ -187,11 +207,15 @@ class DatasetStatements:
         return self._archive.order_of_statement(self._dataset, key)
 
     def _archive_oldest(self, archive: StatementArchive) -> None:
-        oldest = sorted(self.loaded.values(), key=lambda statement: (statement.order, statement.key))[:-KEPT]
+        oldest = sorted(self.loaded.values(), key=_place)[:-KEPT]
         archive.add_statements(self._dataset, oldest)
         self.archived += len(oldest)
         for statement in oldest:
             del self.loaded[statement.key]
+
+
+def _place(statement: DatasetStatement) -> tuple[Order, bytes]:
+    return statement.order, statement.key
 
 
 def _have_equal_columns(one: DatasetStatement, other: DatasetStatement) -> bool:

@@ -11,8 +11,9 @@ from lineage.events.timestamps import format_time
 from lineage.graph import Graph, LineageRecords, is_stale, run_outcome
 from lineage.graph.adjacency import Column
 from lineage.graph.column_edges import ColumnEdge
-from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
+from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_uses import Uses
+from lineage.graph.dataset_versions import DatasetVersion
 from lineage.graph.job_record import JobRecord
 from lineage.graph.last_write import last_write
 from lineage.graph.run_record import RunRecord
@@ -23,8 +24,8 @@ from lineage.marquez.tags import Tag, tags_of_dataset, tags_of_facets
 from lineage.marquez.versions import DatasetVersions, JobVersion, job_version_id, job_versions, version_id
 
 LATEST_RUNS = 10
-MAX_CACHED = 10_000
-"""Datasets whose versions or transformations a catalog keeps; one takes some KB."""
+MAX_CACHED = 2_000
+"""Datasets whose versions or transformations a catalog keeps; one takes some KB, with all versions up to 50."""
 _JOB_TYPES = {"STREAMING": "STREAM", "STREAM": "STREAM", "SERVICE": "SERVICE"}
 
 

@@ -5,14 +5,16 @@ Marquez makes a version of a dataset per run and schema. Here a version is a sta
 its columns or by the table format's own version, so that a run that writes the same content creates no new one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
 from lineage.events import DatasetId, JobId, JsonObject, canonical_json
 from lineage.events.event import Order
-from lineage.graph.dataset_record import DatasetRecord, DatasetVersion
+from lineage.graph.dataset_record import DatasetRecord
 from lineage.graph.dataset_statements import schema_digest
+from lineage.graph.dataset_versions import DatasetVersion, all_versions, is_stated, last_version_with
 from lineage.graph.job_lineage import JobLineage
 from lineage.graph.job_record import JobRecord
 from lineage.graph.memo import Memo
@@ -32,24 +34,26 @@ def version_id(content: object) -> str:
 
 
 class DatasetVersions:
-    """Versions of one dataset, newest last. They do not keep its record in memory.
+    """Versions of one dataset, as of their first use. They do not keep its record in memory.
 
     `current_id` is the id of the current version; without any statement, of the current columns.
     """
 
     def __init__(self, record: DatasetRecord) -> None:
         self._dataset = record.id
-        self.all = record.versions()
-        digest = record.columns_digest()
-        same = [version for version in self.all if version.has_columns(digest)] or self.all
-        self.current_id = self.id_of(same[-1]) if same else self._content_id(None, record.fields())
+        self._statements = record.statements
+        current = last_version_with(record.statements, record.columns_digest())
+        self.current_id = self.id_of(current) if current else self._content_id(None, record.fields())
+
+    @cached_property
+    def all(self) -> list[DatasetVersion]:
+        """All versions, newest last: a long history takes milliseconds."""
+        return all_versions(self._statements)
 
     def id_of(self, version: DatasetVersion) -> str:
         """Return the id of one of these versions."""
         digest = version.columns.digest if version.columns else None
-        return _ids.get(
-            (self._dataset, version.version, digest), lambda: self._content_id(version.version, version.fields)
-        )
+        return self._id(version.version, digest, lambda: version.fields)
 
     def find(self, wanted: str) -> DatasetVersion | None:
         """Return the version with an id, or None."""
@@ -72,16 +76,25 @@ class DatasetVersions:
 
     def version_id_used(self, facets: Facets, until: Order) -> str:
         """Return the id of the version that matches a run's facets; an id of the facets themselves if none matches."""
-        version = self.version_used(facets, until)
-        if version is not None:
-            return self.id_of(version)
         stated = (facets.get("version") or {}).get("datasetVersion")
-        return self._content_id(
-            stated if isinstance(stated, str) else None, (facets.get("schema") or {}).get("fields") or []
-        )
+        stated = stated if isinstance(stated, str) else None
+        schema = facets.register("schema")
+        digest = None if schema is None else schema_digest(schema.stored)
+        if stated and digest is not None and is_stated(self._statements, digest, stated):
+            # Whichever version that is: its id is that of its content.
+            return self._id(stated, digest, lambda: _fields(facets))
+        version = self.version_used(facets, until)
+        return self.id_of(version) if version is not None else self._content_id(stated, _fields(facets))
+
+    def _id(self, version: str | None, columns: bytes | None, fields: Callable[[], list[JsonObject]]) -> str:
+        return _ids.get((self._dataset, version, columns), lambda: self._content_id(version, fields()))
 
     def _content_id(self, version: str | None, fields: list[JsonObject]) -> str:
         return version_id([self._dataset, version, fields])
+
+
+def _fields(facets: Facets) -> list[JsonObject]:
+    return (facets.get("schema") or {}).get("fields") or []
 
 
 class JobVersion(NamedTuple):

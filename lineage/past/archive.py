@@ -39,9 +39,8 @@ class PastArchive(StoredRuns, StoredStatements):
         show_archived_runs(connection, found)
         jobs = _Jobs(connection, "jobs", JobId)
         StoredRuns.__init__(self, connection, jobs, load)
-        StoredStatements.__init__(self, connection, jobs)
+        StoredStatements.__init__(self, connection, jobs, until)
         self._connection = connection
-        self._until = until
         self._changed: dict[DatasetId, dict[bytes, DatasetStatement]] = {}
 
     def add_statements(self, dataset: DatasetId, statements: Iterable[DatasetStatement]) -> None:
@@ -50,8 +49,10 @@ class PastArchive(StoredRuns, StoredStatements):
 
     def order_of_statement(self, dataset: DatasetId, key: bytes) -> Order | None:
         """Return the order of an archived statement; None if it is not in the archive."""
-        found = self._statements(dataset).get(key)
-        return None if found is None else found.order
+        changed = self._changed.get(dataset)
+        if changed is None:
+            return super().order_of_statement(dataset, key)
+        return changed[key].order if key in changed else None
 
     def remove_statement(self, dataset: DatasetId, key: bytes) -> None:
         """Remove a statement, in memory."""
@@ -59,16 +60,28 @@ class PastArchive(StoredRuns, StoredStatements):
 
     def statements(self, dataset: DatasetId) -> list[DatasetStatement]:
         """Return all archived statements about a dataset, in any order."""
-        return [*self._statements(dataset).values()]
+        changed = self._changed.get(dataset)
+        return super().statements(dataset) if changed is None else [*changed.values()]
+
+    def latest_statements(self, dataset: DatasetId, read: bool, number: int) -> list[DatasetStatement]:
+        """Return the latest archived statements of a dataset's readers, or of others; at most `number`."""
+        changed = self._changed.get(dataset)
+        if changed is None:
+            return super().latest_statements(dataset, read, number)
+        return sorted((said for said in changed.values() if said.read is read), key=lambda said: said.order)[-number:]
 
     def statements_of(self, dataset: DatasetId) -> int:
         """Return the number of archived statements about a dataset."""
-        return len(self._statements(dataset))
+        changed = self._changed.get(dataset)
+        if changed is not None:
+            return len(changed)
+        query = "SELECT count(*) FROM statements WHERE dataset = ? AND time <= ?"
+        values = (self._datasets.number(dataset), self._until)
+        return int(self._connection.execute(query, values).fetchone()[0])
 
     def _statements(self, dataset: DatasetId) -> dict[bytes, DatasetStatement]:
+        """Return the statements about a dataset in memory, where they may be changed."""
         known = self._changed.get(dataset)
         if known is None:
-            stored = super().statements(dataset)
-            known = {statement.key: statement for statement in stored if statement.order.time <= self._until}
-            self._changed[dataset] = known
+            known = self._changed[dataset] = {said.key: said for said in super().statements(dataset)}
         return known

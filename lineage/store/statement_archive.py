@@ -8,6 +8,7 @@ from functools import lru_cache
 from lineage.events.event import Order
 from lineage.events.ids import DatasetId, JobId, RunId
 from lineage.graph.dataset_statements import DatasetStatement, PackedColumns
+from lineage.store.horizons import END_OF_TIME
 from lineage.store.numbered_names import NumberedNames
 from lineage.store.packed_ids import packed_id, unpacked_id
 
@@ -17,8 +18,9 @@ _CACHED = 4096
 _INSERT = "INSERT INTO statements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT = (
     "SELECT time, hash, job, run, read, columns, version FROM statements"
-    " WHERE dataset = (SELECT number FROM datasets WHERE namespace = ? AND name = ?)"
+    " WHERE dataset = (SELECT number FROM datasets WHERE namespace = ? AND name = ?) AND time <= ?"
 )
+_LATEST = f"{_SELECT} AND read = ? ORDER BY time DESC, hash DESC LIMIT ?"
 
 _FORGET = """
 DELETE FROM statements WHERE dataset = ? AND key IN (
@@ -30,10 +32,14 @@ _Row = tuple[int, bytes, int | None, bytes | str | None, int, int | None, str | 
 
 
 class StoredStatements:
-    """Table of archived statements. Not thread-safe; its changes are part of the connection's open transaction."""
+    """Table of archived statements, of those up to a time (ns): later ones are not read.
 
-    def __init__(self, connection: sqlite3.Connection, jobs: NumberedNames[JobId]) -> None:
+    Not thread-safe; its changes are part of the connection's open transaction.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, jobs: NumberedNames[JobId], until: int = END_OF_TIME) -> None:
         self._connection = connection
+        self._until = until
         self._jobs = jobs
         self._datasets = NumberedNames(connection, "datasets", DatasetId)
         self._columns = lru_cache(_CACHED)(self._read_columns)
@@ -47,8 +53,8 @@ class StoredStatements:
 
     def order_of_statement(self, dataset: DatasetId, key: bytes) -> Order | None:
         """Return the order of an archived statement; None if it is not in the archive."""
-        query = "SELECT time, hash FROM statements WHERE dataset = ? AND key = ?"
-        row = self._connection.execute(query, (self._datasets.number(dataset), key)).fetchone()
+        query = "SELECT time, hash FROM statements WHERE dataset = ? AND key = ? AND time <= ?"
+        row = self._connection.execute(query, (self._datasets.number(dataset), key, self._until)).fetchone()
         return Order(*row) if row else None
 
     def remove_statement(self, dataset: DatasetId, key: bytes) -> None:
@@ -59,7 +65,12 @@ class StoredStatements:
 
     def statements(self, dataset: DatasetId) -> list[DatasetStatement]:
         """Return all archived statements about a dataset, in any order."""
-        rows = self._connection.execute(_SELECT, dataset).fetchall()
+        rows = self._connection.execute(_SELECT, (*dataset, self._until)).fetchall()
+        return [self._statement(row) for row in rows]
+
+    def latest_statements(self, dataset: DatasetId, read: bool, number: int) -> list[DatasetStatement]:
+        """Return the latest archived statements of a dataset's readers, or of others; at most `number`."""
+        rows = self._connection.execute(_LATEST, (*dataset, self._until, read, number)).fetchall()
         return [self._statement(row) for row in rows]
 
     def statements_of(self, dataset: DatasetId) -> int:
