@@ -7,35 +7,26 @@ time. So it takes the events between two past states, instead of all.
 
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
-import msgspec
-import zstandard
-
 from lineage.events.ids import JobId, RunId
-from lineage.graph import Graph, LineageRecords, zstd
+from lineage.graph import Graph, LineageRecords
 from lineage.graph.run_record import RunRecord
 from lineage.graph.snapshot import Snapshot, Subject, restore, run_position
+from lineage.store import past_parts
 from lineage.store.state_archive import StateArchive
-from lineage.store.state_records import decompressed_content, decompressed_record
+from lineage.store.state_records import decompressed_record
 
 SCHEMA = """
 CREATE TABLE past_states (
     position INTEGER PRIMARY KEY, -- of the log: the last event that it contains
     last_time INTEGER NOT NULL,   -- greatest event time in it, nanoseconds
-    last_run INTEGER NOT NULL     -- archived runs up to this number are in it
+    last_run INTEGER NOT NULL,    -- archived runs up to this number are in it
+    anchor INTEGER NOT NULL,      -- position of the past state that its parts are compressed against, or its own
+    after_anchor INTEGER NOT NULL -- number of past states since then
 ) STRICT;
-CREATE TABLE past_parts (
-    position INTEGER NOT NULL,
-    part INTEGER NOT NULL,
-    kind TEXT,                    -- kind and key of the first record; null: lineages
-    key TEXT,
-    body BLOB NOT NULL,           -- zstd of MessagePack: rows of `records`, or of `lineages`
-    PRIMARY KEY (position, part)
-) STRICT, WITHOUT ROWID;
 CREATE TABLE removed_runs (       -- runs that left the archive, as events of them came late
     number INTEGER NOT NULL,
     after INTEGER NOT NULL,       -- last past state that has it
@@ -65,13 +56,8 @@ _MIN_EVENTS = 1_000
 _EVENTS_PER_RECORD = 2
 """Events between two past states for each record: bounds their size to that of some hundred bytes for each event."""
 
-_ROWS_PER_PART = 128
-"""Records that are compressed together, which takes a fifth of the space of single ones.
-
-Four times as many take 7 % less, and one record costs reading all of its part.
-"""
-
-_LEVEL = 1
+_AFTER_ANCHOR = 5
+"""Past states that are compressed against one anchor: the last ones take half as much as the anchor, or more."""
 
 _RUNS = (
     "CREATE TEMP TABLE removed (number INTEGER PRIMARY KEY)",
@@ -106,29 +92,8 @@ _CACHED_PARTS = 512
 _RUN_COLUMNS = "job, time, hash, run, edges, dropped, detail, ended, several_starts, record"
 
 
-_Row = tuple[str, str, bytes]
-
-
-class _Part(msgspec.Struct, array_like=True):
-    """Kind, key and content of records; or namespace, name and lineage of jobs."""
-
-    records: list[_Row] = []
-    lineages: list[_Row] = []
-
-
-_part_decoder = msgspec.msgpack.Decoder(_Part)
-
-
-def _record_rows(rows: list[_Row]) -> _Part:
-    return _Part(records=[(kind, key, decompressed_content(body)) for kind, key, body in rows])
-
-
-def _lineage_rows(rows: list[_Row]) -> _Part:
-    return _Part(lineages=rows)
-
-
 class PastState(NamedTuple):
-    """One past state."""
+    """One past state; see the columns of its table."""
 
     position: int
     last_time: int
@@ -150,46 +115,33 @@ class PastStates:
     def keep(self, position: int, last_time: int) -> None:
         """Keep a copy of the state, which is as of a position; its last event is of `last_time` (ns)."""
         connection = self._connection
-        connection.execute(
-            "INSERT OR REPLACE INTO past_states SELECT ?, ?, coalesce(max(number), 0) FROM runs", (position, last_time)
-        )
+        connection.execute("DELETE FROM past_states WHERE position = ?", (position,))
         connection.execute("DELETE FROM past_parts WHERE position = ?", (position,))
-        records = "SELECT kind, key, body FROM records WHERE (kind, key) > (?, ?) ORDER BY kind, key LIMIT ?"
-        lineages = "SELECT namespace, name, body FROM lineages WHERE (namespace, name) > (?, ?) ORDER BY 1, 2 LIMIT ?"
-        parts = chain(self._parts(records, _record_rows), self._parts(lineages, _lineage_rows))
-        for number, part in enumerate(parts):
-            packed = zstandard.ZstdCompressor(level=_LEVEL).compress(msgspec.msgpack.encode(part))
-            first = part.records[0][:2] if part.records else (None, None)
-            connection.execute("INSERT INTO past_parts VALUES (?, ?, ?, ?, ?)", (position, number, *first, packed))
+        query = "SELECT anchor, after_anchor + 1 FROM past_states WHERE position < ? ORDER BY position DESC LIMIT 1"
+        anchor, after_anchor = connection.execute(query, (position,)).fetchone() or (position, 0)
+        if after_anchor > _AFTER_ANCHOR:
+            anchor, after_anchor = position, 0
+        past_parts.store_parts(connection, position, anchor)
+        insert = "INSERT INTO past_states SELECT ?, ?, coalesce(max(number), 0), ?, ? FROM runs"
+        connection.execute(insert, (position, last_time, anchor, after_anchor))
         self._due = self._next_after(position)
 
     def remove_before(self, position: int) -> None:
         """Remove past states from which events were compacted that came after them, up to this position."""
-        self._connection.execute("DELETE FROM past_parts WHERE position < ?", (position,))
         self._connection.execute("DELETE FROM past_states WHERE position < ?", (position,))
+        unused = "position < ? AND position NOT IN (SELECT anchor FROM past_states)"
+        self._connection.execute(f"DELETE FROM past_parts WHERE {unused}", (position,))
         self._connection.execute("DELETE FROM removed_runs WHERE after < ?", (position,))
-
-    def _parts(self, query: str, part_of: Callable[[list[_Row]], _Part]) -> Iterator[_Part]:
-        place = ("", "")
-        while rows := self._connection.execute(query, (*place, _ROWS_PER_PART)).fetchall():
-            yield part_of(rows)
-            place = rows[-1][:2]
 
     def _next_after(self, position: int) -> int:
         (records,) = self._connection.execute("SELECT count(*) FROM records").fetchone()
         return position + max(_MIN_EVENTS, _EVENTS_PER_RECORD * int(records))
 
 
-def _read_part(body: bytes) -> _Part:
-    try:
-        return _part_decoder.decode(zstd.decompressed(body))
-    except (zstandard.ZstdError, msgspec.DecodeError) as error:
-        raise ValueError(f"a past state is damaged: {error}") from error
-
-
 def past_state(connection: sqlite3.Connection, at: int, since: int) -> PastState | None:
     """Return the last past state of position `since` or later without an event after `at` (ns), if there is one."""
-    query = "SELECT * FROM past_states WHERE last_time <= ? AND position >= ? ORDER BY position DESC LIMIT 1"
+    query = """SELECT position, last_time, last_run FROM past_states
+               WHERE last_time <= ? AND position >= ? ORDER BY position DESC LIMIT 1"""
     row = connection.execute(query, (at, since)).fetchone()
     return PastState(*row) if row else None
 
@@ -207,7 +159,7 @@ class PastRecords:
     def __init__(self, connection: sqlite3.Connection, found: PastState) -> None:
         self._connection = connection
         self._position = found.position
-        query = "SELECT kind, key, part FROM past_parts WHERE position = ? AND kind IS NOT NULL ORDER BY part"
+        query = "SELECT kind, key, part FROM past_parts WHERE position = ? AND NOT is_lineages ORDER BY part"
         rows = connection.execute(query, (found.position,)).fetchall()
         self._firsts = [(kind, key) for kind, key, _ in rows]
         self._numbers = [part for *_, part in rows]
@@ -231,9 +183,8 @@ class PastRecords:
         ]
 
     def _read(self, part: int) -> dict[tuple[str, str], bytes]:
-        query = "SELECT body FROM past_parts WHERE position = ? AND part = ?"
-        (body,) = self._connection.execute(query, (self._position, part)).fetchone()
-        return {(kind, key): content for kind, key, content in _read_part(body).records}
+        rows = past_parts.read_part(self._connection, self._position, part).rows
+        return {(kind, key): content for kind, key, content in rows}
 
 
 def restored_state(
@@ -253,11 +204,11 @@ def restored_state(
     graph = Graph(lineage)
     runs: list[Snapshot] = []
     lineages: list[tuple[JobId, bytes]] = []
-    query = "SELECT body FROM past_parts WHERE position = ? ORDER BY part"
-    for (body,) in connection.execute(query, (found.position,)).fetchall():
-        part = _read_part(body)
-        lineages += [(JobId(namespace, name), packed) for namespace, name, packed in part.lineages]
-        snapshots = [decompressed_record(*row) for row in part.records]
+    for is_lineages, rows in past_parts.read_parts(connection, found.position):
+        if is_lineages:
+            lineages += [(JobId(namespace, name), packed) for namespace, name, packed in rows]
+            continue
+        snapshots = [decompressed_record(*row) for row in rows]
         runs += [snapshot for snapshot in snapshots if snapshot.key.subject is Subject.RUN]
         restore(lineage, (snapshot for snapshot in snapshots if snapshot.key.subject is not Subject.RUN))
     restore(lineage, sorted(runs, key=run_position))

@@ -19,7 +19,7 @@ import lineage
 from lineage.events.ids import JobId
 from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
-from lineage.store import history_index, past_states
+from lineage.store import history_index, past_parts, past_states
 from lineage.store.rows import row_key
 from lineage.store.run_retention import named_parents
 from lineage.store.state_connection import StateConnection
@@ -134,7 +134,8 @@ class StateFile:
             for pragma in _PRAGMAS:
                 self.connection.execute(f"PRAGMA {pragma}")
             if not self.connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                self.connection.executescript(f"BEGIN; {_SCHEMA} {past_states.SCHEMA} {history_index.SCHEMA} COMMIT;")
+                schema = f"{_SCHEMA} {past_states.SCHEMA} {past_parts.SCHEMA} {history_index.SCHEMA}"
+                self.connection.executescript(f"BEGIN; {schema} COMMIT;")
                 self.connection.execute("INSERT INTO checkpoint VALUES (1, ?, NULL)", (digest,))
             self.digest, self.position = self.connection.execute("SELECT digest, position FROM checkpoint").fetchone()
             self.connection.begin()

@@ -16,7 +16,7 @@ from lineage.past import query
 from lineage.past.answers import Answer, NoDataset, Question, UnknownNode, answer
 from lineage.past.neighbours import WholeGraph
 from lineage.past.query import answer_as_of
-from lineage.store import past_states
+from lineage.store import past_parts, past_states
 from lineage.store.graph_as_of import Compacted, FileRows, State, snapshot_of_file, whole_graph
 from lineage.store.projection import Projection
 from lineage.store.rows import batched
@@ -120,7 +120,7 @@ def test_answers_are_a_function_of_the_set_of_events(seed):
 def test_answers_about_a_past_node_are_those_of_the_events_until_then(tmp_path, monkeypatch, seed, compacting):
     monkeypatch.setattr(past_states, "_MIN_EVENTS", 20)
     monkeypatch.setattr(past_states, "_EVENTS_PER_RECORD", 0)
-    monkeypatch.setattr(past_states, "_ROWS_PER_PART", 3)
+    monkeypatch.setattr(past_parts, "ROWS_PER_PART", 3)
     chance = random.Random(seed)
     contents = history(seed)
     for at in chance.sample(range(len(contents)), 6 if seed % 2 else 0):  # some arrive late
