@@ -8,12 +8,14 @@ applied to the graph: senders read their own writes.
 import asyncio
 import hashlib
 import logging
+import signal
 import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from lineage.change_feed import ChangeFeed
@@ -67,6 +69,7 @@ from lineage.store.offsets import Offsets
 from lineage.store.packed_answer import PackedAnswer, PackedText
 from lineage.store.projection import STATE_POSITION, Projection
 from lineage.store.query_processes import QueryProcesses
+from lineage.store.reading_progress import ReadingProgress
 from lineage.store.rows import StoredEvent
 from lineage.store.state_file import new_state
 from lineage.threads import run_to_end
@@ -162,11 +165,18 @@ class Rebuilt:
 class Service:
     """Rules, log and graph behind the API. Create it in the event loop that uses it; end it with `close`.
 
-    `state` is the projection of the log at creation, under the names of `locations` and rules.
+    `state` is the projection of the log at creation, under the names of `locations` and rules. With `progress` it is
+    not built yet: until the service has done that (`wait_until_ready`), it stores events and answers nothing.
     """
 
     def __init__(
-        self, log: EventStore, rules: Rules, locations: TableLocations, settings: Settings, state: Projection
+        self,
+        log: EventStore,
+        rules: Rules,
+        locations: TableLocations,
+        settings: Settings,
+        state: Projection,
+        progress: ReadingProgress | None = None,
     ) -> None:
         self.log = log
         self.refused: Counter[str] = Counter()
@@ -193,6 +203,11 @@ class Service:
         self._maintenance = asyncio.Lock()
         self._applying = asyncio.Lock()
         self._saving = asyncio.Lock()
+        self._receiving = asyncio.Lock()
+        self._received = 0
+        self._progress = progress
+        self._may_save = False
+        self._ready = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
         self._writer: EventWriter[_Pending] = EventWriter(
@@ -206,17 +221,69 @@ class Service:
         self._tasks = [
             asyncio.create_task(self._apply_committed()),
             asyncio.create_task(self._seal_segments()),
-            asyncio.create_task(self._locate_tables()),
-            asyncio.create_task(self._save_periodically()),
-            asyncio.create_task(self._release_periodically()),
         ]
         self.forwarder: Forwarder | None = None
         self.ingress: KafkaIngress | None = None
         self.egress: KafkaEgress | None = None
         self._retention: asyncio.Task[None] | None = None
-        if log.writes:
+        self._role: InstanceRole | None = None
+        if progress is None:
+            self._become_ready()
+        else:
+            self._tasks.append(asyncio.create_task(self._build_first_state(progress)))
+
+    @property
+    def starting(self) -> str | None:
+        """Return the progress of a service that is not ready yet."""
+        return None if self._progress is None else self._progress.text(self.position, time.monotonic())
+
+    async def wait_until_ready(self) -> None:
+        """Wait until the graph can be read."""
+        await self._ready.wait()
+
+    def _become_ready(self) -> None:
+        """Start what needs the graph."""
+        self._progress = None
+        self._may_save = True
+        self._tasks += [
+            asyncio.create_task(self._locate_tables()),
+            asyncio.create_task(self._save_periodically()),
+            asyncio.create_task(self._release_periodically()),
+        ]
+        if self.log.writes:
             self._start_writing()
-        self._role = InstanceRole(self, log, log.lease) if log.lease is not None else None
+        if self.log.lease is not None:
+            self._role = InstanceRole(self, self.log, self.log.lease)
+        self._ready.set()
+
+    async def _build_first_state(self, progress: ReadingProgress) -> None:
+        """Build the state from a long log; events that arrive meanwhile are stored, and read from the log, too."""
+        try:
+            await self._read_long_log(progress)
+            async with self._receiving:
+                # What was stored since; further events wait.
+                for _ in self._state.catch_up(self._received):
+                    await asyncio.sleep(0)
+                self._become_ready()
+        except Exception:
+            logger.critical("the graph cannot be made from the log: the service stops", exc_info=True)
+            signal.raise_signal(signal.SIGTERM)
+            return
+        logger.info("the graph is made, up to event %d", self.position)
+        await self._save_state()
+
+    async def _read_long_log(self, progress: ReadingProgress) -> None:
+        saves = True
+        for _ in self._state.build():
+            await asyncio.sleep(0)
+            if self._state.restoring:
+                continue
+            self._may_save = True
+            if (line := progress.report(self.position, time.monotonic())) is not None:
+                logger.info(line)
+            if saves and self._state.needs_checkpoint:
+                # Without checkpoints, all records stay in memory.
+                saves = await self._save_state()
 
     @property
     def lineage(self) -> LineageRecords:
@@ -541,7 +608,8 @@ class Service:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._query_processes.close()
         await self.locations.close()
-        await self._save_state()
+        if self._may_save:
+            await self._save_state()
         if self._state.state is not None:
             self._state.state.close()
         self.log.close()
@@ -636,6 +704,10 @@ class Service:
 
     async def _look_up(self, tables: dict[TableName, DatasetId]) -> None:
         """Look tables up in their catalogs where that is due, and store locations that differ from the known ones."""
+        if self._progress is not None:
+            # Known locations are not read yet.
+            self._unlocated |= dict(islice(tables.items(), _MAX_UNLOCATED - len(self._unlocated)))
+            return
         due = set(self.locations.due(tables))
         if not due:
             return
@@ -707,8 +779,7 @@ class Service:
                     if not submission.tag.done.cancelled():
                         submission.tag.done.set_exception(batch.error)
             else:
-                async with self._applying:
-                    await self._apply_batch(batch)
+                await self._accept_batch(batch)
                 self._unsealed.set()
                 if self.forwarder is not None:
                     self.forwarder.notify()
@@ -718,23 +789,43 @@ class Service:
             # Its events need not stay in memory until the next batch.
             del batch
             # Idle: refresh the graph ahead of the next read.
-            while self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
+            while self._progress is None and self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
                 await asyncio.sleep(0)
+
+    async def _accept_batch(self, batch: Batch[_Pending]) -> None:
+        """Apply a committed batch; before the service is ready, only answer: the state is built of the log."""
+        if self._progress is not None:
+            async with self._receiving:
+                # It may have become ready while this waited.
+                if self._progress is not None:
+                    self._answer_batch(batch)
+                    return
+        async with self._applying:
+            await self._apply_batch(batch)
+
+    def _answer_batch(self, batch: Batch[_Pending]) -> None:
+        self._received = batch.last
+        for submission, flags in zip(batch.submissions, batch.stored, strict=True):
+            self._count_events(flags)
+            if not submission.tag.done.cancelled():
+                submission.tag.done.set_result(flags)
+
+    def _count_events(self, stored: list[bool]) -> None:
+        self.accepted += len(stored)
+        self.stored += sum(stored)
+        self.duplicates += len(stored) - sum(stored)
 
     async def _apply_batch(self, batch: Batch[_Pending]) -> None:
         count = 0
         for submission, flags in zip(batch.submissions, batch.stored, strict=True):
+            self._count_events(flags)
             for event, is_new in zip(submission.tag.events, flags, strict=True):
-                self.accepted += 1
                 if is_new:
-                    self.stored += 1
                     applied = event_of(event.original, event.body, batch.accepted, event.locations)
                     self._apply_event(applied)
                     self.delays.observe(Stage.ACCEPTED, applied, batch.accepted / 1e9)
                     self.delays.observe(Stage.VISIBLE, applied, time.time())
                     self.emitter_queues.observe(applied)
-                else:
-                    self.duplicates += 1
                 count += 1
                 if count % _EVENTS_PER_STEP == 0:
                     await asyncio.sleep(0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ASGI application."""
 
-import logging
+import asyncio
 import os
 import sqlite3
 import time
@@ -39,6 +39,7 @@ from lineage.api.page_files import site_routes
 from lineage.api.raw_path import RawPath
 from lineage.api.request_body import BodyBudget
 from lineage.api.request_guard import RequestGuard
+from lineage.api.starting_gate import StartingGate
 from lineage.rules import Rules
 from lineage.rules.event_reader import EventReader
 from lineage.rules.table_locations import TableLocations
@@ -50,13 +51,16 @@ from lineage.store.projection import Projection
 from lineage.store.reading_progress import ReadingProgress
 from lineage.store.state_file import open_state
 
-logger = logging.getLogger(__name__)
+MAX_EVENTS_AHEAD = 10_000
+"""Events of the log that are read before the service listens: some 10 s. After a stop or a crash there are fewer."""
 
 
 def create_app(
     settings: Settings, rules: Rules, log: EventStore, environment: Mapping[str, str] = os.environ
 ) -> FastAPI:
-    """Create the application over an open log, which it closes on shutdown. Builds the graph first.
+    """Create the application over an open log, which it closes on shutdown.
+
+    Builds the graph first; of a long log, the service does so once it listens.
 
     `environment` may have keys (`lineage.access.keys.KEY_VARIABLES`), host names
     (`lineage.access.hosts.HOSTS_VARIABLE`) and webhooks (`lineage.alerts.webhook.WEBHOOKS_VARIABLE`).
@@ -79,20 +83,27 @@ def create_app(
     saved = open_state(settings.data, rules, log.compacted_through(), log.last(), log.identity)
     # Not a variable that `lifespan` refers to: it would keep the records after a rebuild has replaced them.
     projections = [Projection(log, EventReader(rules), saved)]
-    _build(projections[0], saved.position or log.compacted_through(), log.last())
-    _save(projections[0])
+    progress = ReadingProgress(saved.position or log.compacted_through(), log.last(), time.monotonic())
+    is_built = progress.events <= MAX_EVENTS_AHEAD
+    if is_built:
+        for _ in projections[0].build(checkpoints=True):
+            pass
+        _save(projections[0])
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = Service(log, rules, locations, settings, projections.pop())
+        service = Service(log, rules, locations, settings, projections.pop(), None if is_built else progress)
         app.state.service = service
-        watch = app.state.watch = _watch(app.state, service, outbox)
+        app.state.watch = None
+        watching = asyncio.create_task(_watch_when_ready(app.state, service, outbox))
         try:
             yield
         finally:
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
             try:
-                if watch is not None:
-                    await watch.close()
+                if app.state.watch is not None:
+                    await app.state.watch.close()
                 await service.close()
             finally:
                 audit.close()
@@ -105,6 +116,7 @@ def create_app(
     app.state.lab = lab
     names = (*settings.allowed_hosts, *hosts_of_environment(environment))
     hosts = HostPolicy.of(names, settings.allowed_origins)
+    app.add_middleware(StartingGate)
     app.add_middleware(RequestGuard, hosts=hosts, keys=keys, audit=audit)
     app.add_middleware(RawPath)  # outermost: the guard sees the path that is routed
     install_error_handlers(app)
@@ -136,21 +148,14 @@ def _webhooks(settings: Settings, environment: Mapping[str, str]) -> tuple[Webho
     return parse_webhooks(text, WEBHOOKS_VARIABLE) if text else None
 
 
-def _watch(state: State, service: Service, outbox: Outbox | None) -> Watch | None:
-    """Return the started watch; None without webhooks."""
+async def _watch_when_ready(state: State, service: Service, outbox: Outbox | None) -> None:
+    """Start the watch, `state.watch`, once the graph can be read, if there are webhooks."""
     if outbox is None:
-        return None
+        return
+    await service.wait_until_ready()
     watch = Watch(outbox, AlertsOfService(state, service, state.lab).at, lambda: service.log.writes)
     watch.start()
-    return watch
-
-
-def _build(state: Projection, first: int, last: int) -> None:
-    """Read the state, as of event number `first`, and the log after it up to `last`; a long log takes minutes."""
-    progress = ReadingProgress(first, last, time.monotonic())
-    for _ in state.build(checkpoints=True):
-        if not state.restoring and (line := progress.report(state.position, time.monotonic())) is not None:
-            logger.info(line)
+    state.watch = watch
 
 
 def _save(state: Projection) -> None:

@@ -9,6 +9,7 @@ from lineage.api.dependencies import ServiceDep, service_of
 from lineage.api.errors import ApiError, ingest_error
 from lineage.api.request_body import BodyShare, read_body, too_large
 from lineage.api.schemas import ingest as schemas
+from lineage.api.starting_gate import INGEST_PATHS
 from lineage.events import EventError, JsonObject
 from lineage.events.batch import BatchTooLong
 from lineage.service import Service
@@ -98,8 +99,9 @@ async def post_batch(request: Request) -> Response:
 
 
 # Plain routes: FastAPI's parameter resolution costs a tenth of the ingest rate and has nothing to resolve here.
-router.add_route("/api/v1/lineage", post_event, methods=["POST"])
-router.add_route("/api/v1/lineage/batch", post_batch, methods=["POST"])
+_EVENT_PATH, _BATCH_PATH = INGEST_PATHS
+router.add_route(_EVENT_PATH, post_event, methods=["POST"])
+router.add_route(_BATCH_PATH, post_batch, methods=["POST"])
 
 documented = APIRouter()
 """The same two routes for the OpenAPI document; not mounted."""
@@ -112,7 +114,7 @@ def _request_body_schema(schema: dict[str, object]) -> dict[str, object]:
 
 
 documented.add_api_route(
-    "/api/v1/lineage",
+    _EVENT_PATH,
     post_event,
     methods=["POST"],
     status_code=201,
@@ -120,7 +122,7 @@ documented.add_api_route(
     openapi_extra=_request_body_schema(_EVENT),
 )
 documented.add_api_route(
-    "/api/v1/lineage/batch",
+    _BATCH_PATH,
     post_batch,
     methods=["POST"],
     response_model=schemas.BatchCounts,
@@ -128,10 +130,10 @@ documented.add_api_route(
 )
 
 
-@router.get("/health")
-async def health() -> schemas.Health:
-    """Report that events are accepted. The port opens after the graph is built."""
-    return schemas.Health(status="UP")
+@router.get("/health", response_model_exclude_none=True)
+async def health(service: ServiceDep) -> schemas.Health:
+    """Report that events are accepted, and with `starting` that the graph cannot be read yet."""
+    return schemas.Health(status="UP", starting=service.starting)
 
 
 @router.get("/api/v1/stats")

@@ -44,7 +44,7 @@ _FOLDING = (DeadLetterKind.FOLD, DeadLetterKind.DAMAGED)
 class Projection:
     """Records and graph of a log's events. Not thread-safe.
 
-    While `restoring`, no checkpoint may be made: runs are restored from their snapshots first.
+    While `restoring`, no checkpoint may be made: the state, or snapshots of runs, are read first.
     `unapplied` holds events that are on disk and not in the graph, by hash, with the cause: an event that cannot be
     applied must not affect others. `position` is the number of the last event of the log up to which all are applied.
 
@@ -58,7 +58,7 @@ class Projection:
         self.unapplied: dict[bytes, tuple[DeadLetterKind, str]] = {}
         self.applied = 0
         self.position = 0
-        self.restoring = False
+        self.restoring = True
         self.max_unsaved = MAX_UNSAVED
         self.state = state
         self._is_committed = state is not None and state.position is not None
@@ -89,7 +89,6 @@ class Projection:
 
         Events that arrive meanwhile are read from the log.
         """
-        self.restoring = True
         saved = self.state.position if self.state else None
         if self.state is not None and saved is not None:
             yield from self._restore_checkpoint(self.state)

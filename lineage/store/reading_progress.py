@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of a start that reads a long log, for the log of the service: nothing answers until it ends."""
+"""Progress of a start that reads a long log: until it ends, nothing about the graph is answered."""
 
 REPORT_SECONDS = 10.0
 
@@ -11,16 +11,25 @@ class ReadingProgress:
         self._first, self._last = first, last
         self._began = self._reported = now
 
+    @property
+    def events(self) -> int:
+        """Return the number of events to read."""
+        return self._last - self._first
+
     def report(self, position: int, now: float) -> str | None:
         """Return a line after event `position`, every `REPORT_SECONDS`; None in between."""
         if now - self._reported < REPORT_SECONDS:
             return None
         self._reported = now
-        done, whole = position - self._first, self._last - self._first
+        return self.text(position, now)
+
+    def text(self, position: int, now: float) -> str:
+        """Return the progress after event `position`."""
+        done, whole = position - self._first, self.events
         if done <= 0:
-            return f"reading {whole:,} events of the log before the service answers"
+            return f"reading {whole:,} events of the log to make the graph again"
         left = (now - self._began) * max(0, whole - done) / done
-        return f"read {done:,} of {whole:,} events of the log before the service answers, about {_duration(left)} left"
+        return f"read {done:,} of {whole:,} events of the log to make the graph again, about {_duration(left)} left"
 
 
 def _duration(seconds: float) -> str:

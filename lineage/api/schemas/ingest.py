@@ -15,9 +15,10 @@ class BatchCounts(ResponseModel):
 
 
 class Health(ResponseModel):
-    """The service accepts events."""
+    """The service accepts events. With `starting`, the progress, the graph is made again and cannot be read yet."""
 
     status: Literal["UP"] = "UP"
+    starting: str | None = None
 
 
 class UnappliedEvent(ResponseModel):
