@@ -14,7 +14,7 @@ _RETRY_SECONDS = "10"
 
 
 class StartingGate:
-    """ASGI middleware; it runs within `RequestGuard`, so that progress is told to admitted callers alone."""
+    """ASGI middleware; it runs within `RequestGuard`, so that only admitted callers get the progress."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
