@@ -54,6 +54,7 @@ from lineage.settings import Settings
 from lineage.store import (
     Batch,
     DeadLetterKind,
+    EventQuery,
     EventWriter,
     QueueFull,
     RefusedLetter,
@@ -381,6 +382,10 @@ class Service:
         """
         if end.time is not None:
             return end.time
+        if self._progress is not None:
+            # Its record may not be read yet.
+            bodies, _ = self.log.run_events(EventQuery(run=end.run, limit=1))
+            return read_original(bodies[0]).time if bodies else time.time_ns()
         run = self.lineage.run(end.run)
         return run.span.last.time if run else time.time_ns()
 

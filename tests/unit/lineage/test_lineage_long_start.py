@@ -11,12 +11,13 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 from lineage_client import Client
-from lineage_events import RULES, body, dataset, original, read
+from lineage_events import RULES, at, body, dataset, original, read, run_id
 from lineage_run_histories import RunHistories
 
 from lineage.api import app as lineage_app
 from lineage.api import create_app
 from lineage.events import canonical_json
+from lineage.events.timestamps import parse_time
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules.event_reader import EventReader
 from lineage.settings import Settings
@@ -123,6 +124,30 @@ def test_events_are_stored_while_the_graph_is_made(tmp_path, monkeypatch, place)
     assert state.position == log.last()
     state.close()
     log.close()
+
+
+def test_a_refused_end_is_kept_while_the_graph_is_made(tmp_path, monkeypatch):
+    """Without a readable time it has that of the last event of its run."""
+    fill(tmp_path, [body("START", 0, run=501), body("RUNNING", 70, run=501), *BODIES])
+
+    async def start_once():
+        async with serving(tmp_path) as (app, _):
+            await wait_until_ready(app)
+
+    async def scenario(hold):
+        async with serving(tmp_path) as (app, client):
+            for run in (501, 502):
+                end = {**body("COMPLETE", 90, run=run, job="job" if run == 501 else "other"), "eventTime": "yesterday"}
+                assert (await post(client, end)).status_code == 422
+            hold.release()
+            await wait_until_ready(app)
+            known = (await client.get(f"/api/v1/jobs/runs/{run_id(501)}")).json()
+            assert (known["state"], parse_time(known["endedAt"])) == ("COMPLETED", parse_time(at(70)))
+            assert (await client.get(f"/api/v1/jobs/runs/{run_id(502)}")).json()["state"] == "COMPLETED"
+
+    asyncio.run(start_once())
+    fill(tmp_path, [body("START", 9_000, job="another")])
+    asyncio.run(scenario(Hold(monkeypatch, "before")))
 
 
 @pytest.mark.parametrize(
