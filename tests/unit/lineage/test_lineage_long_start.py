@@ -6,7 +6,7 @@ import json
 import logging
 import signal
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 import httpx
 import pytest
@@ -20,9 +20,9 @@ from lineage.events import canonical_json
 from lineage.events.timestamps import parse_time
 from lineage.graph import Graph, export_graph, fold_events
 from lineage.rules.event_reader import EventReader
-from lineage.settings import Settings
 from lineage.store import EventLog, StoreError, reading_progress
 from lineage.store.horizons import Horizon, Horizons
+from lineage.store.postgres.log import PostgresLog
 from lineage.store.projection import Projection
 from lineage.store.state_file import open_state
 from tests.bench.service_process import running_service
@@ -63,19 +63,30 @@ class Hold:
 
 
 @asynccontextmanager
-async def serving(directory, environment=None, **changes):
-    settings = Settings(host="127.0.0.1", port=0, data=directory, rules=None, **changes)
-    app = create_app(settings, RULES, EventLog(directory), environment or {})
+async def serving(store, environment=None, instance=None, **changes):
+    log, settings = (
+        (store.open(), store.settings(**changes))
+        if instance is None
+        else (store.open(instance), store.settings(instance))
+    )
+    app = create_app(settings, RULES, log, environment or {})
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:5000") as client:
             yield app, client
 
 
-def fill(directory, bodies):
-    log = EventLog(directory)
-    log.append([read(content).original for content in bodies])
-    log.close()
+def fill(store, bodies):
+    with closing(store.open()) as log:
+        log.append([read(content).original for content in bodies])
+
+
+def saved_position(store):
+    """Return the position of the saved state, and that of the log."""
+    with closing(store.open()) as log:
+        state = open_state(store.settings().data, RULES, 0, log.last(), log.identity)
+        state.close()
+        return state.position, log.last()
 
 
 async def wait_until_ready(app):
@@ -93,13 +104,13 @@ async def post(client, content, path=""):
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_events_are_stored_while_the_graph_is_made(tmp_path, monkeypatch, place):
+def test_events_are_stored_while_the_graph_is_made(store, monkeypatch, place):
     hold = Hold(monkeypatch, place)
     half = len(BODIES) // 2
-    fill(tmp_path, BODIES[:half])
+    fill(store, BODIES[:half])
 
     async def scenario():
-        async with serving(tmp_path) as (app, client):
+        async with serving(store) as (app, client):
             for content in BODIES[half : half + 10]:
                 assert (await post(client, content)).status_code == 201
             batch = (await post(client, BODIES[half + 5 :], "/batch")).json()
@@ -119,23 +130,19 @@ def test_events_are_stored_while_the_graph_is_made(tmp_path, monkeypatch, place)
 
     asyncio.run(scenario())
     # The next start has nothing to read.
-    log = EventLog(tmp_path)
-    state = open_state(tmp_path, RULES, 0, log.last())
-    assert state.position == log.last()
-    state.close()
-    log.close()
+    assert saved_position(store) == (len(BODIES) + 1, len(BODIES) + 1)
 
 
-def test_a_refused_end_is_kept_while_the_graph_is_made(tmp_path, monkeypatch):
+def test_a_refused_end_is_kept_while_the_graph_is_made(store, monkeypatch):
     """Without a readable time it has that of the last event of its run."""
-    fill(tmp_path, [body("START", 0, run=501), body("RUNNING", 70, run=501), *BODIES])
+    fill(store, [body("START", 0, run=501), body("RUNNING", 70, run=501), *BODIES])
 
     async def start_once():
-        async with serving(tmp_path) as (app, _):
+        async with serving(store) as (app, _):
             await wait_until_ready(app)
 
     async def scenario(hold):
-        async with serving(tmp_path) as (app, client):
+        async with serving(store) as (app, client):
             for run in (501, 502):
                 end = {**body("COMPLETE", 90, run=run, job="job" if run == 501 else "other"), "eventTime": "yesterday"}
                 assert (await post(client, end)).status_code == 422
@@ -146,7 +153,7 @@ def test_a_refused_end_is_kept_while_the_graph_is_made(tmp_path, monkeypatch):
             assert (await client.get(f"/api/v1/jobs/runs/{run_id(502)}")).json()["state"] == "COMPLETED"
 
     asyncio.run(start_once())
-    fill(tmp_path, [body("START", 9_000, job="another")])
+    fill(store, [body("START", 9_000, job="another")])
     asyncio.run(scenario(Hold(monkeypatch, "before")))
 
 
@@ -163,13 +170,13 @@ def test_a_refused_end_is_kept_while_the_graph_is_made(tmp_path, monkeypatch):
         ("GET", "/metrics"),
     ],
 )
-def test_what_needs_the_graph_is_refused_with_the_progress(tmp_path, monkeypatch, method, path):
+def test_what_needs_the_graph_is_refused_with_the_progress(store, monkeypatch, method, path):
     Hold(monkeypatch, "before")
-    fill(tmp_path, BODIES)
+    fill(store, BODIES)
 
     async def scenario():
-        async with serving(tmp_path, require_keys=False) as (_, client):
-            token = (tmp_path / "admin-token").read_text().strip()
+        async with serving(store, require_keys=False) as (_, client):
+            token = (store.settings().data / "admin-token").read_text().strip()
             headers = {**JSON, "Authorization": f"Bearer {token}"}
             answer = await client.request(method, path, headers=headers)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "10")
@@ -183,12 +190,12 @@ def test_what_needs_the_graph_is_refused_with_the_progress(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_a_start_that_is_stopped_goes_on_where_it_was(tmp_path, monkeypatch, place):
+def test_a_start_that_is_stopped_goes_on_where_it_was(store, monkeypatch, place):
     first, stored = len(BODIES) // 3, 2 * len(BODIES) // 3
-    fill(tmp_path, BODIES[:first])
+    fill(store, BODIES[:first])
 
     async def start(through_end):
-        async with serving(tmp_path) as (app, client):
+        async with serving(store) as (app, client):
             if through_end:
                 await wait_until_ready(app)
                 return (await client.get("/api/v1/graph")).content
@@ -199,26 +206,23 @@ def test_a_start_that_is_stopped_goes_on_where_it_was(tmp_path, monkeypatch, pla
             return None
 
     asyncio.run(start(through_end=True))
-    fill(tmp_path, BODIES[first:stored])
+    fill(store, BODIES[first:stored])
     with monkeypatch.context() as patched:
         Hold(patched, place)
         asyncio.run(start(through_end=False))
-    log = EventLog(tmp_path)
-    assert log.count() == len(BODIES)
-    log.close()
-    state = open_state(tmp_path, RULES, 0, len(BODIES))
-    assert state.position in (range(first, first + 1) if place == "before" else range(stored, len(BODIES)))
-    state.close()
+    position, last = saved_position(store)
+    assert last == len(BODIES)
+    assert position in (range(first, first + 1) if place == "before" else range(stored, len(BODIES)))
     assert asyncio.run(start(through_end=True)) == expected_graph(BODIES)
 
 
-def test_what_reads_the_graph_starts_with_it(tmp_path, monkeypatch):
+def test_what_reads_the_graph_starts_with_it(store, monkeypatch):
     hold = Hold(monkeypatch, "before")
-    fill(tmp_path, BODIES)
+    fill(store, BODIES)
     webhooks = {"LINEAGE_WEBHOOKS": json.dumps([{"name": "hook", "shape": "slack", "url": "http://127.0.0.1:9/hook"}])}
 
     async def scenario():
-        async with serving(tmp_path, webhooks, forward_to="http://127.0.0.1:9") as (app, _):
+        async with serving(store, webhooks, forward_to="http://127.0.0.1:9") as (app, _):
             service = app.state.service
             for _ in range(20):
                 await asyncio.sleep(0)
@@ -233,18 +237,19 @@ def test_what_reads_the_graph_starts_with_it(tmp_path, monkeypatch):
     asyncio.run(scenario())
 
 
-def test_a_log_that_cannot_be_read_stops_the_service(tmp_path, monkeypatch, caplog):
-    fill(tmp_path, BODIES)
+def test_a_log_that_cannot_be_read_stops_the_service(store, monkeypatch, caplog):
+    fill(store, BODIES)
     signals = []
     monkeypatch.setattr(signal, "raise_signal", signals.append)
 
     def unreadable(*_):
         raise StoreError("disk I/O error")
 
-    monkeypatch.setattr(EventLog, "events", unreadable)
+    for log in (EventLog, PostgresLog):
+        monkeypatch.setattr(log, "events", unreadable)
 
     async def scenario():
-        async with serving(tmp_path) as (app, client):
+        async with serving(store) as (app, client):
             async with asyncio.timeout(WAIT_SECONDS):
                 while not signals:
                     await asyncio.sleep(0.01)
@@ -257,25 +262,43 @@ def test_a_log_that_cannot_be_read_stops_the_service(tmp_path, monkeypatch, capl
 
 
 @pytest.mark.parametrize("compacted", [0, 60])
-def test_the_log_of_the_service_has_the_progress(tmp_path, caplog, monkeypatch, compacted):
+def test_the_log_of_the_service_has_the_progress(store, caplog, monkeypatch, compacted):
     monkeypatch.setattr(reading_progress, "REPORT_SECONDS", 0)
-    log = EventLog(tmp_path)
-    log.append([original("COMPLETE", 0, run=number) for number in range(1, compacted + 1)])
-    while log.compact(EventReader(RULES), Horizons(Horizon(2**62))):
-        pass
-    assert (log.count(), log.compacted_through()) == (0, compacted)
-    log.append([original("COMPLETE", 1, run=number) for number in range(1, 102)])
-    log.close()
+    with closing(store.open()) as log:
+        log.append([original("COMPLETE", 0, run=number) for number in range(1, compacted + 1)])
+        while log.compact(EventReader(RULES), Horizons(Horizon(2**62))):
+            pass
+        assert (log.count(), log.compacted_through()) == (0, compacted)
+        log.append([original("COMPLETE", 1, run=number) for number in range(1, 102)])
 
     async def scenario():
-        async with serving(tmp_path) as (app, _):
+        async with serving(store) as (app, _):
             await wait_until_ready(app)
-            await asyncio.sleep(0)
 
     with caplog.at_level(logging.INFO, "lineage.service"):
         asyncio.run(scenario())
     found = [record.message.partition(" events")[0] for record in caplog.records if record.message.startswith("read ")]
     assert found[:2] == ["read 50 of 101", "read 100 of 101"]
+
+
+def test_an_instance_that_only_reads_follows_the_log_once_its_graph_is_made(postgres_store, monkeypatch):
+    fill(postgres_store, BODIES[:-1])
+
+    async def scenario():
+        async with serving(postgres_store) as (writer, client):
+            await wait_until_ready(writer)
+            hold = Hold(monkeypatch, "before")
+            async with serving(postgres_store, instance="two") as (reader, other):
+                assert (await post(other, BODIES[-1])).json()["error"]["code"] == "not_writer"
+                assert (await other.get("/api/v1/graph")).json()["error"]["code"] == "starting"
+                assert (await post(client, BODIES[-1])).status_code == 201
+                hold.release()
+                await wait_until_ready(reader)
+                async with asyncio.timeout(WAIT_SECONDS):
+                    while (await other.get("/api/v1/graph")).content != expected_graph(BODIES):
+                        await asyncio.sleep(0.05)
+
+    asyncio.run(scenario())
 
 
 @pytest.mark.slow
@@ -287,7 +310,8 @@ def test_a_killed_service_takes_events_at_once_and_loses_none(tmp_path):
         for number in range(25_000)
     ]
     data.mkdir()
-    fill(data, contents)
+    with closing(EventLog(data)) as log:
+        log.append([read(content).original for content in contents])
     late = [body("COMPLETE", 30_000 + number, run=30_000 + number, job=f"late {number}") for number in range(6)]
     for attempt in range(2):
         with running_service(data) as service:
