@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import lineage
 from lineage.events.ids import JobId
 from lineage.graph.snapshot import Key, Snapshot, Subject
 from lineage.rules import Rules
 from lineage.store import history_index, past_parts, past_states
 from lineage.store.rows import row_key
 from lineage.store.run_retention import named_parents
+from lineage.store.state_code import state_code
 from lineage.store.state_connection import StateConnection
 from lineage.store.state_records import packed_content, state_record
 
@@ -249,10 +249,8 @@ def new_state(directory: Path, rules: Rules, log: str = "") -> StateFile:
 def state_digest(rules: Rules, log: str) -> str:
     """Return the digest of what the state depends on beside events: log, naming rules, the code that folds, Python."""
     digest = hashlib.sha256(repr((rules_content(rules), log, sys.version_info[:2])).encode())
-    package = Path(lineage.__file__).parent
-    for folder in ("events", "graph", "rules", "store"):
-        for path in sorted((package / folder).glob("*.py")):
-            digest.update(path.read_bytes())
+    for path in state_code():
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
