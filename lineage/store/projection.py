@@ -25,8 +25,8 @@ from lineage.store.stored_records import CheckpointRecords
 
 logger = logging.getLogger(__name__)
 
-_EVENTS_PER_STEP = 50
-"""Events applied between two yields to the event loop."""
+_EVENTS_PER_STEP = 25
+"""Events applied between two yields to the event loop: some 25 ms where no record is in memory."""
 
 MAX_UNSAVED = 20_000
 """Changed records with which a checkpoint is made at once: until then they stay in memory."""

@@ -278,7 +278,7 @@ def test_the_log_of_the_service_has_the_progress(store, caplog, monkeypatch, com
     with caplog.at_level(logging.INFO, "lineage.service"):
         asyncio.run(scenario())
     found = [record.message.partition(" events")[0] for record in caplog.records if record.message.startswith("read ")]
-    assert found[:2] == ["read 50 of 101", "read 100 of 101"]
+    assert found[:2] == ["read 25 of 101", "read 50 of 101"]
 
 
 def test_an_instance_that_only_reads_follows_the_log_once_its_graph_is_made(postgres_store, monkeypatch):
