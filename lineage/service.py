@@ -207,7 +207,6 @@ class Service:
         self._receiving = asyncio.Lock()
         self._received = 0
         self._progress = progress
-        self._may_save = False
         self._ready = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._written: asyncio.Queue[Batch[_Pending]] = asyncio.Queue()
@@ -245,7 +244,6 @@ class Service:
     def _become_ready(self) -> None:
         """Start what needs the graph."""
         self._progress = None
-        self._may_save = True
         self._tasks += [
             asyncio.create_task(self._locate_tables()),
             asyncio.create_task(self._save_periodically()),
@@ -279,7 +277,6 @@ class Service:
             await asyncio.sleep(0)
             if self._state.restoring:
                 continue
-            self._may_save = True
             if (line := progress.report(self.position, time.monotonic())) is not None:
                 logger.info(line)
             if saves and self._state.needs_checkpoint:
@@ -613,7 +610,7 @@ class Service:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._query_processes.close()
         await self.locations.close()
-        if self._may_save:
+        if not self._state.restoring:
             await self._save_state()
         if self._state.state is not None:
             self._state.state.close()
