@@ -183,8 +183,8 @@ class DatasetStatements:
             found = {said.key: said for said in archived} | found
         return sorted(found.values(), key=_place)[-number:]
 
-    def has(self, read: bool, columns: bytes, version: str | None) -> bool:
-        """Return whether a reader, or another one, stated both columns, by their digest, and a version (or none)."""
+    def has(self, read: bool, columns: bytes, version: str) -> bool:
+        """Return whether one statement, of a reader or another one, has columns, by their digest, and a version."""
         key = _key(read, columns, version)
         return key in self.loaded or self._archived_order(key) is not None
 

@@ -64,10 +64,8 @@ class DatasetVersions:
 
         None if no known version matches.
         """
-        stated = (facets.get("version") or {}).get("datasetVersion")
-        schema = facets.register("schema")
-        digest = None if schema is None else schema_digest(schema.stored)
-        matching = [v for v in self.all if not isinstance(stated, str) or v.version == stated]
+        stated, digest = _stated(facets)
+        matching = [v for v in self.all if stated is None or v.version == stated]
         # A reader may see only some columns: matching columns identify a version, missing ones exclude none.
         if digest is not None:
             matching = [v for v in matching if v.has_columns(digest)] or matching
@@ -76,10 +74,7 @@ class DatasetVersions:
 
     def version_id_used(self, facets: Facets, until: Order) -> str:
         """Return the id of the version that matches a run's facets; an id of the facets themselves if none matches."""
-        stated = (facets.get("version") or {}).get("datasetVersion")
-        stated = stated if isinstance(stated, str) else None
-        schema = facets.register("schema")
-        digest = None if schema is None else schema_digest(schema.stored)
+        stated, digest = _stated(facets)
         if stated and digest is not None and is_stated(self._statements, digest, stated):
             # Whichever version that is: its id is that of its content.
             return self._id(stated, digest, lambda: _fields(facets))
@@ -91,6 +86,13 @@ class DatasetVersions:
 
     def _content_id(self, version: str | None, fields: list[JsonObject]) -> str:
         return version_id([self._dataset, version, fields])
+
+
+def _stated(facets: Facets) -> tuple[str | None, bytes | None]:
+    """Return the version and the digest of the columns that facets state; None if they omit it."""
+    version = (facets.get("version") or {}).get("datasetVersion")
+    schema = facets.register("schema")
+    return version if isinstance(version, str) else None, schema and schema_digest(schema.stored)
 
 
 def _fields(facets: Facets) -> list[JsonObject]:
