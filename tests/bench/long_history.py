@@ -65,7 +65,7 @@ def _originals(history: RunHistory, first: int, end: int) -> list[Original]:
 
 
 def _original(history: RunHistory, number: int) -> Original:
-    """Return an event of the history; of its body only what the log reads, as it is sent between processes."""
+    """Return an event of the history. Its body has only what the log reads: it goes to another process."""
     found = read_original(encode(history.event(number)))
     return replace(found, body={"job": found.body["job"]})
 
