@@ -45,15 +45,11 @@ class EventDelays:
             buckets=BUCKETS,
         )
         self._known: set[tuple[str, str, str]] = set()
-        self._series: dict[tuple[Stage, tuple[str, str, str]], Histogram] = {}
 
     def observe(self, stage: Stage, event: Event, time: float) -> None:
         """Record that an event has reached a stage at `time`, seconds since 1970."""
         labels = self._labels(event)
-        series = self._series.get((stage, labels))
-        if series is None:
-            series = self._series[stage, labels] = self._histogram.labels(stage, *labels)
-        series.observe(max(0.0, time - event.order.time / 1e9))
+        self._histogram.labels(stage, *labels).observe(max(0.0, time - event.order.time / 1e9))
 
     def _labels(self, event: Event) -> tuple[str, str, str]:
         """Return the labels of an event, empty ones beyond `MAX_SERIES`."""
