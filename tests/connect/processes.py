@@ -34,11 +34,18 @@ PROBE_SECONDS = 0.05
 
 
 def free_ports() -> Iterator[int]:
-    """Yield free ports in random order, so that concurrent test runs rarely collide.
+    """Yield free ports without end, in random order, so that concurrent test runs rarely collide.
 
-    Raises RuntimeError: no port is left.
+    A port is yielded again after all others were. Raises RuntimeError: none of them is free.
     """
-    yield from (port for port in random.sample(PORTS, len(PORTS)) if not busy_ports({"a test": port}))
+    order = random.sample(PORTS, len(PORTS))
+    is_any_free = True
+    while is_any_free:
+        is_any_free = False
+        for port in order:
+            if not busy_ports({"a test": port}):
+                is_any_free = True
+                yield port
     raise RuntimeError(f"no port from {PORTS.start} to {PORTS.stop - 1} is free")
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from infra.catalog import LabSettings
 from infra.namespaces import FLINK_JOB_ID_PREFIX, lineage_service_rules
-from infra.provider.preflight import busy_ports
 from infra.services import kafka
 from infra.services.flink.jobs import PLANNER_COMPONENT, PLANNER_MAIN
 from infra.services.flink.settings import COMPONENT
@@ -17,23 +16,20 @@ from infra.toolchain import Artifacts
 from lineagelab_flink.rest import FlinkClient
 from tests.bench.service_process import running_service
 from tests.connect.cluster import Cluster
-from tests.connect.processes import local_site, running
+from tests.connect.processes import free_ports, local_site, running
 from tests.flink.copied_topic import Copies, produce
 from tests.flink.flink_cluster import APPLICATION, GATEWAY, JOBMANAGER, TASKMANAGER, FlinkCluster
 from tests.flink.launched import Launched, ReportedLineage
 
-PORTS = range(21300, 21400)
-
 
 @pytest.fixture(scope="package")
 def ports():
-    """Free ports of this machine, each yielded once."""
-    return (port for port in PORTS if not busy_ports({"a test": port}))
+    return free_ports()
 
 
 @pytest.fixture(scope="package")
 def broker(tmp_path_factory, ports):
-    site = local_site(tmp_path_factory.mktemp("kafka"), ports)
+    site = local_site(tmp_path_factory.mktemp("kafka"), ports, kafka.NAME)
     with running(kafka.kafka_service(site, LabSettings(kafka_heap_mib=256)), site):
         yield Cluster(str(site.address(kafka.NAME, kafka.BROKER.name)), None, None)
 

@@ -130,7 +130,7 @@ class Windows:
 
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory, ports):
-    site = local_site(tmp_path_factory.mktemp("registry"), ports)
+    site = local_site(tmp_path_factory.mktemp("registry"), ports, schema_registry.NAME)
     with running(schema_registry.schema_registry_service(site, LabSettings()), site):
         address = site.address(schema_registry.NAME, schema_registry.API.name)
         yield Registry(address.url + schema_registry.CONFLUENT_API)
