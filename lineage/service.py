@@ -80,6 +80,9 @@ logger = logging.getLogger(__name__)
 _EVENTS_PER_STEP = 25
 """Events read or applied between two yields to the event loop: about 10 ms."""
 
+_MAX_TOUCHED = 100
+"""Changed jobs whose lineage the next read may have to derive while single events arrive: 10 to 40 ms."""
+
 _BYTES_PER_STEP = 256 * 1024
 """Bytes of events read between two yields to the event loop; a larger event is read in a thread."""
 
@@ -790,9 +793,18 @@ class Service:
             self._written.task_done()
             # Its events need not stay in memory until the next batch.
             del batch
-            # Idle: refresh the graph ahead of the next read.
-            while self._progress is None and self._written.empty() and self.graph.refresh_some(_EVENTS_PER_STEP):
+            while self._shall_refresh and self.graph.refresh_some(_EVENTS_PER_STEP):
                 await asyncio.sleep(0)
+
+    @property
+    def _shall_refresh(self) -> bool:
+        """Return whether the graph shall be refreshed ahead of the next read: if idle, or if many jobs have changed.
+
+        Otherwise the lineage of a job would be derived for each of its events under load.
+        """
+        if self._progress is not None or not self._written.empty():
+            return False
+        return not self._writer.waiting or len(self.lineage.touched) > _MAX_TOUCHED
 
     async def _accept_batch(self, batch: Batch[_Pending]) -> None:
         """Apply a committed batch; before the service is ready, only answer: the state is built of the log."""
