@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lineage_events import body, dataset, dataset_event, facet, original, read, recorded_lines, source
 
@@ -47,11 +47,13 @@ _LEVELS = st.sampled_from(
 
 
 @given(st.lists(_LEVELS, min_size=90, max_size=110))
+@example([b"[[],%s]", *[b"[%s]"] * (MAX_DEPTH - 2)])
+@example([b"[[],%s]", *[b"[%s]"] * (MAX_DEPTH - 1)])
 def test_nesting_is_limited_whatever_strings_contain(levels):
-    text = b'"]["'
+    text = b'["]["]'
     for level in levels:
         text = level % text
-    if len(levels) > MAX_DEPTH:
+    if len(levels) + 1 > MAX_DEPTH:
         with pytest.raises(MalformedJson, match="deeper than 100"):
             parse_json(text)
     else:
