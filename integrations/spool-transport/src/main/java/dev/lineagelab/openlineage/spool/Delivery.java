@@ -62,6 +62,7 @@ final class Delivery {
     try {
       folders.addAll(SpoolFolder.ofEnded(directory));
       for (SpoolFolder folder : folders) {
+        folder.completeEvents();
         folder.events().forEach(this::enqueue);
       }
     } catch (IOException error) {

@@ -6,7 +6,9 @@ import static java.nio.file.StandardCopyOption.ATOMIC_MOVE;
 import static java.nio.file.StandardOpenOption.CREATE_NEW;
 import static java.nio.file.StandardOpenOption.WRITE;
 
+import io.openlineage.client.OpenLineageClientUtils;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -34,6 +36,10 @@ final class SpoolFolder {
 
   private static final String CLOSED = "closed-";
   private static final String LOCK = "lock";
+
+  /** Suffix of the file of an event that is being stored. */
+  private static final String INCOMPLETE = ".new";
+
   private static final String DAMAGED = "damaged";
 
   private static final List<FileChannel> OPENED_TWICE = new ArrayList<>();
@@ -111,6 +117,31 @@ final class SpoolFolder {
     return null;
   }
 
+  /** Keeps the events that a killed process had written when it ended, and deletes parts of one. */
+  void completeEvents() throws IOException {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*" + INCOMPLETE)) {
+      for (Path file : files) {
+        if (isWritten(file)) {
+          String name = file.getFileName().toString();
+          String event = name.substring(0, name.length() - INCOMPLETE.length());
+          Files.move(file, folder.resolve(event), ATOMIC_MOVE);
+        } else {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private static boolean isWritten(Path file) throws IOException {
+    String json = new String(Files.readAllBytes(file), UTF_8); // of a part of a character, too
+    try {
+      OpenLineageClientUtils.runEventFromJson(json);
+      return true;
+    } catch (UncheckedIOException partOfEvent) {
+      return false;
+    }
+  }
+
   /** Returns its events, the oldest first. */
   List<StoredEvent> events() throws IOException {
     List<StoredEvent> found = new ArrayList<>();
@@ -132,7 +163,7 @@ final class SpoolFolder {
     String name =
         String.format(
             "%013d-%09d-%s%s", Instant.now().toEpochMilli(), stored++, type, StoredEvent.SUFFIX);
-    Path temporary = folder.resolve(name + ".new");
+    Path temporary = folder.resolve(name + INCOMPLETE);
     try (FileChannel file = FileChannel.open(temporary, CREATE_NEW, WRITE)) {
       for (ByteBuffer buffer = ByteBuffer.wrap(content); buffer.hasRemaining(); ) {
         file.write(buffer);

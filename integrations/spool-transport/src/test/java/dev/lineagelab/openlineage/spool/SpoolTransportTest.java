@@ -210,13 +210,26 @@ class SpoolTransportTest {
   }
 
   @Test
+  void eventThatKilledProcessHadWrittenIsSentUnlessItIsIncomplete() throws Exception {
+    leaveUnsent("job1", "job2", "job3");
+    List<Path> events = events();
+    for (Path event : events.subList(1, 3)) { // as if it had been killed before it renamed them
+      Files.move(event, event.resolveSibling(event.getFileName() + ".new"));
+    }
+    Path incomplete = events.get(2).resolveSibling(events.get(2).getFileName() + ".new");
+    Files.writeString(incomplete, Files.readString(incomplete).replaceFirst("}$", ""));
+    receiver.start();
+
+    open().emit(Events.event(EventType.COMPLETE, "job4"));
+
+    awaitAccepted("job1", "job2", "job4");
+    await(() -> files().isEmpty());
+  }
+
+  @Test
   void eventThatCannotBeReadIsSetAside() throws Exception {
     leaveUnsent("job1", "job2");
-    Path damaged =
-        files().stream()
-            .filter(file -> file.toString().endsWith(".json"))
-            .findFirst()
-            .orElseThrow();
+    Path damaged = events().get(0);
     Files.writeString(damaged, "{\"eventType\":");
     receiver.start();
 
@@ -311,6 +324,10 @@ class SpoolTransportTest {
         .filter(Matcher::find)
         .map(found -> found.group(1))
         .toList();
+  }
+
+  private List<Path> events() {
+    return files().stream().filter(file -> file.toString().endsWith(".json")).toList();
   }
 
   private List<Path> files() {
