@@ -131,7 +131,8 @@ def read(port, keys):
 
 
 def unsent(tmp_path):
-    return [file for file in (tmp_path / "scratch" / "unsent-events").rglob("*") if file.is_file()]
+    """Return the files of stored events. That of an event being stored has another suffix until it is on the disk."""
+    return list((tmp_path / "scratch" / "unsent-events").rglob("*.json"))
 
 
 def succeed(process):
