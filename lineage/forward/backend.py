@@ -53,6 +53,11 @@ def forward_url(text: str) -> str:
     return str(url if url.path.strip("/") else url.copy_with(path=ENDPOINT))
 
 
+def timeout_after(timeout: float, took: float, minimum: float) -> float:
+    """Return the next timeout after a response that took some time, all in seconds."""
+    return min(max(minimum, _TIMEOUT_FACTOR * took, _DECAY * timeout), MAX_TIMEOUT)
+
+
 class Backend:
     """HTTP client of a backend with a timeout that adapts to its response times."""
 
@@ -92,7 +97,7 @@ class Backend:
         except httpx.HTTPError as error:
             return AttemptResult(AttemptStatus.FAILED, f"connection to {self.name} failed: {error or repr(error)}")
         took = asyncio.get_running_loop().time() - began
-        self.timeout = min(max(self._min_timeout, _TIMEOUT_FACTOR * took, _DECAY * self.timeout), MAX_TIMEOUT)
+        self.timeout = timeout_after(self.timeout, took, self._min_timeout)
         return classify_response(response)
 
     async def is_healthy(self) -> bool:
