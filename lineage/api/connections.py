@@ -143,6 +143,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._body_began = now
         self._received = now
         self._overhead = 0
+        self._overhead_before = 0
+        self._begins = False
         self._answered: float | None = None
         self._closing: float | None = None
         self._unread: tuple[float, int] | None = None
@@ -157,6 +159,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Note progress, and bound what is not body."""
         self._received = self.loop.time()
+        self._begins = False
+        self._overhead_before = self._overhead
         self._overhead += len(data)
         if self._head_began is None and (self.cycle is None or self.cycle.response_complete):
             self._head_began = self._received
@@ -165,8 +169,9 @@ class LimitedProtocol(HttpToolsProtocol):
             self._close_with(_TOO_LARGE)
 
     def on_message_begin(self) -> None:
-        """Count the bytes of a new head."""
-        self._overhead = 0
+        """Count the bytes of a new head; of pipelined ones that came at once, only those that come later."""
+        self._overhead = 0 if self._begins else self._overhead - self._overhead_before
+        self._begins = True
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:

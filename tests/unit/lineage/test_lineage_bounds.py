@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import tracemalloc
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 
 import pytest
 import uvicorn
@@ -204,7 +204,7 @@ def app_of_tests():
 async def server_with(**limits):
     """Provide address and connection table of a server in this process."""
     protocol = limited_protocol(ConnectionLimits(**limits))
-    config = uvicorn.Config(app_of_tests(), http=protocol, ws="none", log_config=None, timeout_keep_alive=30)
+    config = uvicorn.Config(app_of_tests(), http=protocol, ws="none", log_config=None, timeout_keep_alive=600)
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         running = asyncio.create_task(server.serve(sockets=[listener]))
@@ -218,72 +218,94 @@ async def server_with(**limits):
             await running
 
 
-async def closed_after(reader):
-    """Return what the server still sends, and the seconds until it closes the connection."""
-    began = time.monotonic()
-    try:
-        received = await asyncio.wait_for(reader.read(), 20)
-    except ConnectionResetError:
+class Client:
+    """Connection that keeps what it received before it was reset, as a server does that closes it with unread data."""
+
+    def __init__(self, address):
+        self._socket = socket.create_connection(address)
+        self._socket.setblocking(False)
+
+    async def send(self, data):
+        with suppress(ConnectionError):
+            await asyncio.get_running_loop().sock_sendall(self._socket, data)
+
+    async def drip(self, byte, pause):
+        """Send a byte again and again, until this is cancelled."""
+        while True:
+            await self.send(byte)
+            await asyncio.sleep(pause)
+
+    async def receive(self, end):
+        """Receive until something."""
         received = b""
-    return received, time.monotonic() - began
+        while not received.endswith(end):
+            part = await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self._socket, MIB), 60)
+            assert part, received
+            received += part
+        return received
+
+    def close(self):
+        self._socket.close()
+
+    async def closed(self):
+        """Return what the server still sends, and the seconds until it closes the connection."""
+        began = time.monotonic()
+        received = b""
+        with self._socket, suppress(ConnectionError):
+            async with asyncio.timeout(60):
+                while part := await asyncio.get_running_loop().sock_recv(self._socket, MIB):
+                    received += part
+        return received, time.monotonic() - began
 
 
-async def drip(writer, data, pause=0.2):
-    """Send single bytes until the peer closes the connection."""
-    for at in range(len(data)):
-        if writer.is_closing():
-            return
-        writer.write(data[at : at + 1])
-        await asyncio.sleep(pause)
-
-
-SLOW = {"head_seconds": 1.0, "stall_seconds": 1.0, "body_seconds": 3.0, "write_seconds": 2.0, "linger_seconds": 0.5}
+NO_LIMIT = 600.0
+NO_LIMITS = {"head_seconds": NO_LIMIT, "stall_seconds": NO_LIMIT, "body_seconds": NO_LIMIT, "write_seconds": NO_LIMIT}
+"""Limits that no test awaits: what ends earlier has another cause."""
 POST = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /echo HTTP/1.1\r\n", b"GET /echo HTTP/1.1\r\nHost: localhost\r\nX-A: 1"])
 def test_slow_heads_time_out(sent):
     async def check():
-        async with server_with(**SLOW) as (address, _):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            dripping = asyncio.create_task(drip(writer, b"y" * 100))
-            if not sent:
-                dripping.cancel()
-            received, seconds = await closed_after(reader)
+        async with server_with(**NO_LIMITS | {"head_seconds": 1.0}) as (address, _):
+            client = Client(address)
+            await client.send(sent)
+            dripping = asyncio.create_task(client.drip(b"y" if sent else b"", 0.2))
+            received, seconds = await client.closed()
             dripping.cancel()
             assert received.startswith(b"HTTP/1.1 408")
-            assert 0.5 < seconds < 6
-            writer.close()
+            assert seconds > 0.5
 
     asyncio.run(check())
 
 
 def test_the_second_head_of_a_connection_times_out_too():
     async def check():
-        async with server_with(**SLOW) as (address, _):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(POST.replace(b"1000", b"0"))
-            assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"GET ")
-            assert (await closed_after(reader))[1] < 6
-            writer.close()
+        async with server_with(**NO_LIMITS | {"head_seconds": 1.0}) as (address, _):
+            client = Client(address)
+            await client.send(POST.replace(b"1000", b"0"))
+            assert b"200 OK" in await client.receive(b"\r\n\r\n0")
+            await client.send(b"GET ")
+            assert (await client.closed())[0].startswith(b"HTTP/1.1 408")
 
     asyncio.run(check())
 
 
-@pytest.mark.parametrize(("pause", "expected"), [(60, 1.0), (0.1, 3.0)], ids=["stalled", "dripping"])
-def test_slow_bodies_time_out(pause, expected):
+@pytest.mark.parametrize(
+    ("pause", "limits", "expected"),
+    [(NO_LIMIT, {"stall_seconds": 1.0}, 1.0), (0.1, {"stall_seconds": 4.0, "body_seconds": 6.0}, 6.0)],
+    ids=["stalled", "dripping"],
+)
+def test_slow_bodies_time_out(pause, limits, expected):
     async def check():
-        async with server_with(**SLOW) as (address, table):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(POST)
-            dripping = asyncio.create_task(drip(writer, b"y" * 500, pause))
-            received, seconds = await closed_after(reader)
+        async with server_with(**NO_LIMITS | limits) as (address, table):
+            client = Client(address)
+            await client.send(POST)
+            dripping = asyncio.create_task(client.drip(b"y", pause))
+            received, seconds = await client.closed()
             dripping.cancel()
             assert received.startswith(b"HTTP/1.1 408")
-            assert expected - 0.5 < seconds < expected + 4
-            writer.close()
+            assert seconds > expected - 0.5
             while len(table):
                 await asyncio.sleep(0.05)
 
@@ -292,10 +314,10 @@ def test_slow_bodies_time_out(pause, expected):
 
 def test_a_client_that_does_not_read_is_disconnected():
     async def check():
-        async with server_with(**SLOW) as (address, table):
+        async with server_with(**NO_LIMITS | {"write_seconds": 2.0}) as (address, table):
             with closing(socket.create_connection(address)) as client:
                 client.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                deadline = time.monotonic() + 20
+                deadline = time.monotonic() + 60
                 while len(table) == 0 and time.monotonic() < deadline:
                     await asyncio.sleep(0.05)
                 while len(table) and time.monotonic() < deadline:
@@ -307,13 +329,10 @@ def test_a_client_that_does_not_read_is_disconnected():
 
 def test_the_rest_of_a_refused_body_is_not_awaited():
     async def check():
-        async with server_with(**SLOW) as (address, _):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(POST.replace(b"/echo", b"/refuse") + b"y")
-            received, seconds = await closed_after(reader)
-            assert received.startswith(b"HTTP/1.1 401")
-            assert seconds < 5
-            writer.close()
+        async with server_with(**NO_LIMITS, linger_seconds=0.5) as (address, _):
+            client = Client(address)
+            await client.send(POST.replace(b"/echo", b"/refuse") + b"y")
+            assert (await client.closed())[0].startswith(b"HTTP/1.1 401")
 
     asyncio.run(check())
 
@@ -330,25 +349,36 @@ def test_the_rest_of_a_refused_body_is_not_awaited():
 )
 def test_heads_are_bounded(sent):
     async def check():
-        async with server_with(**SLOW) as (address, _):
-            reader, writer = await asyncio.open_connection(*address)
-            writer.write(sent)
-            received, seconds = await closed_after(reader)
-            assert seconds < 5
+        async with server_with(**NO_LIMITS, linger_seconds=0.5) as (address, _):
+            client = Client(address)
+            await client.send(sent)
+            received, _ = await client.closed()
             assert b"200 OK" not in received
-            writer.close()
+
+    asyncio.run(check())
+
+
+def test_pipelined_requests_are_bounded_each():
+    async def check():
+        async with server_with() as (address, _):
+            client = Client(address)
+            await client.send(POST.replace(b"1000", b"0") * 2_000)
+            await client.send(POST.replace(b"1000", b"4") + b"last")
+            answers = await client.receive(b"\r\n\r\n4")
+            client.close()
+            assert answers.count(b"200 OK") == 2_001
 
     asyncio.run(check())
 
 
 def test_connections_that_wait_make_room_for_new_ones():
     async def check():
-        async with server_with(total=20, head_seconds=60) as (address, table):
+        async with server_with(total=20, **NO_LIMITS) as (address, table):
             idle = [await asyncio.open_connection(*address) for _ in range(60)]
             for _ in range(5):
                 reader, writer = await asyncio.open_connection(*address)
                 writer.write(POST + b"y" * 1000)
-                assert b"200 OK" in await asyncio.wait_for(reader.readuntil(b"\r\n\r\n1000"), 5)
+                assert b"200 OK" in await asyncio.wait_for(reader.readuntil(b"\r\n\r\n1000"), 60)
                 writer.close()
             assert len(table) <= 20
             for _, writer in idle:
@@ -360,18 +390,15 @@ def test_connections_that_wait_make_room_for_new_ones():
 def test_open_requests_are_not_displaced():
     async def check():
         async with server_with(total=4) as (address, _):
-            busy = [await asyncio.open_connection(*address) for _ in range(4)]
-            for _, writer in busy:
-                writer.write(POST + b"y")
-            await asyncio.sleep(0.3)
-            reader, writer = await asyncio.open_connection(*address)
-            received, _ = await closed_after(reader)
-            assert received.startswith(b"HTTP/1.1 503")
-            writer.close()
-            for reader, writer in busy:
-                writer.write(b"y" * 999)
-                assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
-                writer.close()
+            busy = [Client(address) for _ in range(4)]
+            for client in busy:
+                await client.send(POST.replace(b"Host", b"Expect: 100-continue\r\nHost") + b"y")
+                assert b"100 Continue" in await client.receive(b"\r\n\r\n")  # the application reads the body
+            assert (await Client(address).closed())[0].startswith(b"HTTP/1.1 503")
+            for client in busy:
+                await client.send(b"y" * 999)
+                assert b"200 OK" in await client.receive(b"\r\n\r\n1000")
+                client.close()
 
     asyncio.run(check())
 
