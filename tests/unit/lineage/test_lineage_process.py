@@ -113,7 +113,7 @@ def test_signal_shuts_down_gracefully_with_all_events_on_disk(tmp_path, signal_n
     with service(tmp_path) as (process, url):
         assert post(url, body(outputs=[dataset("t")])) == 201
         process.send_signal(signal_number)
-        assert process.wait(20) == 0
+        assert process.wait(START_SECONDS) == 0
         output = process.stdout.read()
         assert "Traceback" not in output
     assert not (tmp_path / "lineage.db-wal").exists()
@@ -194,7 +194,7 @@ def test_listener_receives_events_and_does_not_delay_shutdown(tmp_path):
             assert json.loads(received[3].removeprefix("data: "))["job"] == {"namespace": NAMESPACE, "name": "job"}
             process.send_signal(signal.SIGTERM)
             assert [line for line in lines if line] == []
-        assert process.wait(10) == 0
+        assert process.wait(START_SECONDS) == 0
 
 
 def test_damaged_log_is_reported_in_one_line(tmp_path):
@@ -202,7 +202,7 @@ def test_damaged_log_is_reported_in_one_line(tmp_path):
         for second in range(200):
             post(url, body("RUNNING", second, run_facets={"big": {"text": "x" * 5000}}))
         process.send_signal(signal.SIGTERM)
-        process.wait(10)
+        process.wait(START_SECONDS)
     file = tmp_path / "lineage.db"
     with file.open("r+b") as log:
         for page in range(5, file.stat().st_size // 4096, 3):

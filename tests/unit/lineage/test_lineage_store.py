@@ -161,11 +161,11 @@ def test_queued_events_share_a_commit(log):
         batches.append(batch)
         if len(batches) == 1:
             first_is_written.set()
-            assert more_is_queued.wait(10)
+            assert more_is_queued.wait(60)
 
     writer = EventWriter(log, 100, 2**20, on_batch)
     writer.submit([original("START", 0)], "first")
-    assert first_is_written.wait(10)
+    assert first_is_written.wait(60)
     for second in range(1, 6):
         writer.submit([original("RUNNING", second), original("OTHER", second)], second)
     writer.submit([original("START", 0)], "again")
@@ -180,7 +180,7 @@ def test_queued_events_share_a_commit(log):
 
 def test_full_or_closed_queue_rejects_events(log):
     blocked = threading.Event()
-    writer = EventWriter(log, 1, 2**20, lambda batch: blocked.wait(10))
+    writer = EventWriter(log, 1, 2**20, lambda batch: blocked.wait(60))
     writer.submit([original("START", 0)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)
@@ -207,19 +207,19 @@ def test_failed_commit_is_reported_to_every_sender_and_the_writer_continues(stor
     writer = EventWriter(log, 10, 2**20, on_batch)
     store.execute("DROP TABLE events")
     writer.submit([original("START", 0)], "lost")
-    assert done.wait(10)
+    assert done.wait(60)
     assert isinstance(batches[0].error, StoreError)
     assert "cannot write to" in str(batches[0].error)
     done.clear()
     writer.submit([original("START", 1)], "also")
-    assert done.wait(10)
+    assert done.wait(60)
     writer.close()
     log.close()
 
 
 def test_large_submission_fits_an_empty_queue(log):
     blocked = threading.Event()
-    writer = EventWriter(log, 2, 2**20, lambda batch: blocked.wait(10))
+    writer = EventWriter(log, 2, 2**20, lambda batch: blocked.wait(60))
     writer.submit([original("RUNNING", second) for second in range(5)], None)
     with pytest.raises(QueueFull):
         _submit_all(writer, 3)

@@ -24,7 +24,7 @@ from lineagelab_common.open_runs import OpenRuns, take_terminal_events, terminal
 from lineagelab_spark.application import ApplicationRun
 from lineagelab_spark.launch_process import DriverExit
 from tests.bench.service_process import running_service
-from tests.stack.polling import until
+from tests.stack.polling import HANGING_SECONDS, until
 from tests.unit.integrations.lineage_endpoint import free_port
 from tests.unit.spark.launchers import ended, launchers
 
@@ -231,7 +231,7 @@ def test_stopped_job_is_aborted_not_failed(launch, service, tmp_path):
 def test_driver_dies_with_a_killed_launcher_and_the_next_launch_reports_it(launch, service, tmp_path):
     process, driver = running(launch, tmp_path, WAIT_FOR_SIGNAL, "--application", "killed")
     process.kill()
-    driver.wait(30)
+    driver.wait(HANGING_SECONDS)
     process.communicate()
     assert ended(launch("", "--application", "killed"))[0] == 0
     (run,) = runs(service, "killed")

@@ -108,9 +108,9 @@ def test_cache_lock_waits_for_its_holder_and_reports_the_pid(cache: Cache) -> No
 
         thread = threading.Thread(target=second)
         thread.start()
-        assert waiting.wait(10)
+        assert waiting.wait(60)
         assert not entered.is_set()
         assert str(first.pid) in messages[0]
         first.stdin.close()
-        assert entered.wait(10)
+        assert entered.wait(60)
         thread.join()
