@@ -14,8 +14,8 @@ from tests.smoke.delivery import Delivery, await_delivery
 from tests.smoke.etl_tables import await_etl
 from tests.smoke.expected_windows import compare_windows, emitted_windows, valid_orders
 from tests.smoke.lab_under_test import LabUnderTest
+from tests.stack.polling import HANGING_SECONDS
 
-DELIVERY_SECONDS = 300
 TERMINAL = frozenset({"COMPLETE", "FAIL", "ABORT"})
 OPEN_STATES = frozenset({"NEW", "RUNNING"})
 EVENTS_PER_PAGE = 1000
@@ -42,7 +42,7 @@ class Check:
 
 def check_lab(lab: LabUnderTest) -> list[Check]:
     """Check a lab whose shop is stopped and whose services and jobs all run."""
-    deliveries = await_delivery(lab.stores, DELIVERY_SECONDS)
+    deliveries = await_delivery(lab.stores)
     checks = [_delivery(topic, each) for topic, each in deliveries.items()]
     return [*checks, _etl(lab), _flink_table(lab), _flink_windows(lab), _runs(lab), _contract(lab), _rebuild(lab)]
 
@@ -62,7 +62,7 @@ def _delivery(topic: str, found: Delivery) -> Check:
 
 
 def _etl(lab: LabUnderTest) -> Check:
-    found = await_etl(lab.stores, DELIVERY_SECONDS)
+    found = await_etl(lab.stores)
     return Check(
         "each order is in exactly one of the ETL's tables, once",
         {"accepted": found.accepted.total(), "rejected": found.rejected.total()},
@@ -76,7 +76,7 @@ def _flink_table(lab: LabUnderTest) -> Check:
     def counts() -> Counter[str]:
         return lab.order_counts(TABLE_LIVE_ORDERS)
 
-    deadline, waiter = time.monotonic() + DELIVERY_SECONDS, threading.Event()
+    deadline, waiter = time.monotonic() + HANGING_SECONDS, threading.Event()
     while not expected.keys() <= counts().keys() and time.monotonic() < deadline:
         waiter.wait(1)
     waiter.wait(1.5 * duration_seconds(lab.settings.flink_checkpoint_every))  # a duplicate comes with a checkpoint
@@ -93,7 +93,7 @@ def _flink_table(lab: LabUnderTest) -> Check:
 def _flink_windows(lab: LabUnderTest) -> Check:
     """Compare windows with a recount. Flink's counter of late orders does not outlive a restart, so the orders missing
     in a window are compared with those that came late."""
-    deadline, waiter = time.monotonic() + DELIVERY_SECONDS, threading.Event()
+    deadline, waiter = time.monotonic() + HANGING_SECONDS, threading.Event()
     while True:
         orders = valid_orders(lab.stores.records(TOPIC_ORDERS))
         comparison = compare_windows(orders, emitted_windows(lab.stores.records(TOPIC_SUPPLIER_WINDOWS)))

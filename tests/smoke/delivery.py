@@ -16,6 +16,7 @@ from pyiceberg.exceptions import RESTError
 from infra.namespaces import RAW_TABLES, SHOP_TOPICS
 from infra.services.connect.connectors import ARCHIVE_MS, COMMIT_MS
 from tests.smoke.stores import PipelineStores, Position
+from tests.stack.polling import HANGING_SECONDS
 
 STORE_ERRORS = (
     OSError,
@@ -87,7 +88,7 @@ def read_delivery(stores: PipelineStores, topic: str) -> Delivery:
     )
 
 
-def await_delivery(stores: PipelineStores, seconds: float = 120) -> dict[str, Delivery]:
+def await_delivery(stores: PipelineStores) -> dict[str, Delivery]:
     """Wait until every row of the stopped shop is in every store.
 
     A complete delivery is read again after `SETTLED_SECONDS`, as duplicates appear with a later commit.
@@ -95,7 +96,7 @@ def await_delivery(stores: PipelineStores, seconds: float = 120) -> dict[str, De
     Returns:
         The delivery by topic, complete or as it was at the timeout; callers check `differences`.
     """
-    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    deadline, waiter = time.monotonic() + HANGING_SECONDS, threading.Event()
     settled = False
     while True:
         try:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from infra.namespaces import TABLE_ORDERS, TABLE_ORDERS_REJECTED, TOPIC_ORDERS
 from tests.smoke.delivery import STORE_ERRORS
 from tests.smoke.stores import PipelineStores
+from tests.stack.polling import HANGING_SECONDS
 
 SETTLED_SECONDS = 12.0
 """Two triggers of the ETL and one batch: the time in which a duplicate would be written."""
@@ -55,7 +56,7 @@ def read_etl_tables(stores: PipelineStores) -> EtlTables:
     return EtlTables(topic, _ids(stores, TABLE_ORDERS), _ids(stores, TABLE_ORDERS_REJECTED))
 
 
-def await_etl(stores: PipelineStores, seconds: float = 120) -> EtlTables:
+def await_etl(stores: PipelineStores) -> EtlTables:
     """Wait until every order of the topic is in a table; no producer may be running.
 
     A complete result is read again after `SETTLED_SECONDS`, as duplicates appear with a later batch.
@@ -63,7 +64,7 @@ def await_etl(stores: PipelineStores, seconds: float = 120) -> EtlTables:
     Returns:
         The contents, complete or as they were at the timeout; callers check `differences`.
     """
-    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    deadline, waiter = time.monotonic() + HANGING_SECONDS, threading.Event()
     settled = False
     while True:
         try:

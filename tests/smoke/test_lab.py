@@ -313,7 +313,7 @@ def test_failed_job_reports_the_cause_and_exits_with_1(lab):
     assert "supplier_stats failed (exit status 1)" in failed.text
     assert "Connection refused" in failed.text
     assert lab.lab("start", "iceberg_catalog").status == 0
-    assert [each.differences for each in await_delivery(lab.stores, 240).values()] == [[], []]
+    assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
     for name, about in lab.stores.connect("/connectors?expand=status").items():
         states = [about["status"]["connector"]["state"], *(task["state"] for task in about["status"]["tasks"])]
         assert set(states) == {"RUNNING"}, name
