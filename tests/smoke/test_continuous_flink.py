@@ -28,15 +28,12 @@ from infra.settings import duration_seconds
 from tests.smoke.delivery import await_delivery
 from tests.smoke.expected_windows import compare_windows, emitted_windows, valid_orders
 from tests.smoke.test_lab import until
+from tests.stack.polling import HANGING_SECONDS
 
 pytestmark = [pytest.mark.smoke, pytest.mark.slow]
 
 FLINK_JOBS = (JOB_ICEBERG_INGESTION, JOB_SUPPLIER_WINDOWS)
 MORE_ORDERS = 300
-ABORT_TIMEOUT_SECONDS = 90
-"""Timeout of the ABORT event; a few seconds on an idle machine."""
-
-RECOVERY_SECONDS = 180
 TERMINAL = {"COMPLETE", "FAIL", "ABORT"}
 
 
@@ -101,14 +98,14 @@ def assert_contract(lab):
 def assert_lake(lab):
     """Assert that Flink's table has each valid order once, also after the checkpoint that would add duplicates."""
     expected = orders(lab).ids
-    until(lab, lambda: expected.keys() <= lab.order_counts(TABLE_LIVE_ORDERS).keys(), seconds=RECOVERY_SECONDS)
+    until(lab, lambda: expected.keys() <= lab.order_counts(TABLE_LIVE_ORDERS).keys())
     threading.Event().wait(1.5 * duration_seconds(lab.settings.flink_checkpoint_every))
     assert lab.order_counts(TABLE_LIVE_ORDERS) == expected
 
 
 def assert_windows(lab):
     """Assert that every closed window is correct except for the late orders that Flink has counted."""
-    deadline = time.monotonic() + RECOVERY_SECONDS
+    deadline = time.monotonic() + HANGING_SECONDS
     while True:
         comparison = compare_windows(orders(lab), emitted_windows(lab.stores.records(TOPIC_SUPPLIER_WINDOWS)))
         late = counter_sum(lab, running_job_ids(lab)[JOB_SUPPLIER_WINDOWS], "orders_late")
@@ -143,7 +140,7 @@ def test_cancelled_job_is_aborted_and_restarted_by_up(shop):
     lab, before, earlier = shop, job_edges(shop), run_states(shop, JOB_ICEBERG_INGESTION)
     job_id = running_job_ids(lab)[JOB_ICEBERG_INGESTION]
     flink(lab, f"/jobs/{job_id}?mode=cancel", method="PATCH")
-    until(lab, lambda: run_states(lab, JOB_ICEBERG_INGESTION)[0] == "ABORTED", seconds=ABORT_TIMEOUT_SECONDS)
+    until(lab, lambda: run_states(lab, JOB_ICEBERG_INGESTION)[0] == "ABORTED")
     until(lab, lambda: not lab.supervisor.state(JOB_ICEBERG_INGESTION).running)
     assert job_edges(lab) == before
     assert_contract(lab)
@@ -167,7 +164,7 @@ def test_jobmanager_kill_loses_no_order_and_no_lineage(shop):
         new = running_job_ids(lab)
         return new.keys() == old.keys() and not set(new.values()) & set(old.values())
 
-    until(lab, are_back, seconds=RECOVERY_SECONDS)
+    until(lab, are_back)
     for job in FLINK_JOBS:
         expected = ["RUNNING", "ABORTED", *earlier[job]]
         until(lab, lambda job=job, expected=expected: run_states(lab, job) == expected)

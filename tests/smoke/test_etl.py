@@ -79,7 +79,7 @@ def test_each_order_is_in_one_table_once_after_five_driver_kills(lab):
             threading.Event().wait(chance.uniform(0, MAX_PAUSE_SECONDS))
             before = kill_one_process(lab, chance)
             until(lab, lambda killed=before: lab.supervisor.state(JOB_ORDERS_ETL).pid not in {0, killed})
-        until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known, seconds=300)
+        until(lab, lambda: {run["id"] for run in etl_runs(lab)} - known)
         until(lab, lambda: len(lab.stores.rows("orders")) > written + 200)
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
     assert await_etl(lab.stores).differences == []
@@ -143,7 +143,7 @@ def test_stop_aborts_the_run_and_start_opens_a_new_one(lab):
     graph = lab.graph()
     assert lab.lab("start", JOB_ORDERS_ETL).status == 0
     with lab.running_shop():
-        until(lab, lambda: len(etl_runs(lab)) > len(before), seconds=300)
+        until(lab, lambda: len(etl_runs(lab)) > len(before))
     await_delivery(lab.stores)
     assert await_etl(lab.stores).differences == []
     edges = ("edges", "columns")

@@ -49,6 +49,7 @@ from tests.page.browser import visiting
 from tests.smoke.delivery import await_delivery
 from tests.smoke.etl_tables import await_etl
 from tests.smoke.lab_page import lab_browser
+from tests.stack.polling import HANGING_SECONDS
 
 pytestmark = pytest.mark.smoke
 
@@ -455,7 +456,7 @@ def test_killed_shop_neither_loses_nor_skips_an_order(lab):
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
 
 
-def until(lab, true, seconds=180):
+def until(lab, true, seconds=HANGING_SECONDS):
     """Wait until a condition holds; fail with `lab status` at the timeout."""
     deadline, waiter = time.monotonic() + seconds, threading.Event()
     while not true():

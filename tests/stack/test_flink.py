@@ -55,7 +55,7 @@ class Cluster(PartialLab):
             answers.append(result.json())
             return answers[-1]["resultType"] != "NOT_READY"
 
-        assert until(is_ready, seconds=120)
+        assert until(is_ready)
         return answers[-1]
 
     def request(self, method, path):
@@ -255,7 +255,7 @@ def test_job_survives_a_kill_of_its_task_manager(lab):
     lost = lab.supervisor.require_state(TASKMANAGER).pid
     psutil.Process(lost).send_signal(signal.SIGKILL)
     assert until(lambda: lab.supervisor.require_state(TASKMANAGER).pid not in {0, lost})
-    assert until(lambda: is_recovering(lab, job), seconds=90)
+    assert until(lambda: is_recovering(lab, job))
     assert_runs_again(lab, "survivor", job)
 
 
@@ -267,7 +267,7 @@ def test_job_waits_for_a_task_manager_longer_than_its_restart_attempts_last(lab)
     KIND.create(lab.inputs("patient"), OperationContext())
     lab.supervisor.stop(TASKMANAGER)
     try:
-        assert until(lambda: is_recovering(lab, job), seconds=90)
+        assert until(lambda: is_recovering(lab, job))
         # Four attempts with a backoff of 1, 2, 4 and 8 s, which a job without any slot would use up.
         with pytest.raises(AssertionError, match="did not hold"):
             until(lambda: lab.state(job) == "FAILED", seconds=30)
