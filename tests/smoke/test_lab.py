@@ -456,9 +456,9 @@ def test_killed_shop_neither_loses_nor_skips_an_order(lab):
     assert [each.differences for each in await_delivery(lab.stores).values()] == [[], []]
 
 
-def until(lab, true, seconds=HANGING_SECONDS):
+def until(lab, true):
     """Wait until a condition holds; fail with `lab status` at the timeout."""
-    deadline, waiter = time.monotonic() + seconds, threading.Event()
+    deadline, waiter = time.monotonic() + HANGING_SECONDS, threading.Event()
     while not true():
         assert time.monotonic() < deadline, lab.lab("status").text
         waiter.wait(0.5)

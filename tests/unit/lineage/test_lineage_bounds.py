@@ -227,7 +227,7 @@ class Client:
 
     async def send(self, data):
         with suppress(ConnectionError):
-            await asyncio.get_running_loop().sock_sendall(self._socket, data)
+            await asyncio.wait_for(asyncio.get_running_loop().sock_sendall(self._socket, data), 60)
 
     async def drip(self, byte, pause):
         """Send a byte again and again, until this is cancelled."""
